@@ -1,2 +1,39 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod accounting;
+mod clock;
+mod closure;
+mod error;
+mod failure;
+mod histogram;
+mod load;
+mod names;
+mod op;
+mod rate;
+pub mod record;
+mod restart;
+mod schedule;
+mod source;
+mod verdict;
+mod workload;
+
+pub use accounting::Accounting;
+pub use clock::{Clock, Sleep, VirtualTime};
+pub use closure::{FnSession, FnWorkload, StateSession, WithSession, with_session, workload};
+pub use error::ConfigError;
+pub use failure::{Class, Classify, Failure, Outcome, classify_io, io_class};
+pub use histogram::{DIGITS, HIGHEST_NS, Histogram};
+pub use load::{DEFAULT_OPEN_SESSIONS, Load, MAX_SESSIONS, Overload};
+pub use names::{NameId, Names, OTHER_NAMES};
+pub use op::{MAX_COUNTS, MAX_STEPS, Op, Said};
+pub use rate::{IntoRate, Rate};
+pub use record::Record;
+pub use restart::{Restart, RestartError};
+pub use schedule::{Arrivals, Schedule, ScheduledArrival, Shard};
+pub use source::{Readings, Source, SourceError};
+pub use verdict::{Evidence, Figure, NotMeasured, RULES, Rule, Status, Verdict, Worse};
+pub use workload::{Session, SessionId, Workload};
+
+#[cfg(test)]
+mod schema_test;

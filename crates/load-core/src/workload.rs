@@ -1,0 +1,86 @@
+//! The two traits that a workload implements.
+
+use crate::{Failure, Op, Outcome};
+use std::future::Future;
+
+/// A kind of work. One value is shared by all workers; it makes a [`Session`] for each connection's worth of load.
+///
+/// Write `async fn connect` in your `impl`: nothing here needs to be `Send` but the workload itself, as a session is
+/// born, lives and dies on one thread.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a workload",
+    note = "implement `Workload`, or use `workload(async |op| ..)` or `with_session(async |id| .., async |conn, op| ..)` \
+            (async closures: `async |op|`, not `|op| async move`)"
+)]
+pub trait Workload: Send + Sync + 'static {
+    /// What does the calls; may be `!Send`, and so may its futures.
+    type Session: Session;
+
+    /// Opens a session, on the worker where it will live. Called again when a session is lost
+    /// ([`Failure::reconnect`]), after a back-off that starts at 1 ms and is bounded.
+    ///
+    /// Connecting is counted and timed apart from operations; steps marked on `op` show how long its parts took.
+    ///
+    /// # Errors
+    /// A [`Failure`] says why not. When no session of a stream connects, the run does not start.
+    fn connect(&self, id: &SessionId, op: &mut Op) -> impl Future<Output = Result<Self::Session, Failure>>;
+}
+
+/// One connection's worth of work: one operation at a time.
+pub trait Session: 'static {
+    /// One operation. The engine times it, from just before the call to its end.
+    ///
+    /// A future that is dropped before its end (the drain limit) must leave nothing behind that counts.
+    fn call(&mut self, op: &mut Op) -> impl Future<Output = Outcome>;
+
+    /// Untimed work for the next operation, done before the session waits for its arrival: [`Op::rng`] may be used,
+    /// [`Op::seq`] is not known yet. In a closed loop it falls between two operations.
+    fn prepare(&mut self, op: &mut Op) {
+        let _ = op;
+    }
+
+    /// Ends the session in good order.
+    fn close(self) -> impl Future<Output = ()>
+    where
+        Self: Sized,
+    {
+        async {}
+    }
+}
+
+/// Which session is being opened.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SessionId {
+    index: usize,
+    total: usize,
+    worker: usize,
+    seed: u64,
+}
+
+impl SessionId {
+    /// For engines and for tests of workloads.
+    pub fn new(index: usize, total: usize, worker: usize, seed: u64) -> SessionId {
+        SessionId { index, total, worker, seed }
+    }
+
+    /// The number of the session in its stream, from 0.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// How many sessions the stream has.
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
+    /// The number of the worker on which it lives.
+    pub fn worker(&self) -> usize {
+        self.worker
+    }
+
+    /// The seed of its random numbers.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+}
