@@ -172,7 +172,8 @@ explain_rust() {
     if have rustup; then
         say 'Run: rustup update stable && rustup default stable'
     else
-        say 'Debian 13, Ubuntu 24.04 and later: as root apt-get install rustup, then rustup default stable.'
+        say 'Debian 13, Ubuntu 24.04 and later: as root apt-get install rustup (in place of cargo and'
+        say 'rustc packages, if there are any), then rustup default stable.'
         say 'Anywhere else: follow https://rustup.rs, open a new shell and run this again.'
     fi
 }
