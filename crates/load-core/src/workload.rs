@@ -24,6 +24,12 @@ pub trait Workload: Send + Sync + 'static {
     /// # Errors
     /// A [`Failure`] says why not. When no session of a stream connects, the run does not start.
     fn connect(&self, id: &SessionId, op: &mut Op) -> impl Future<Output = Result<Self::Session, Failure>>;
+
+    /// What the workload does, in a few words for reports and for the plan's hash: `"GET /index.html, keep-alive"`.
+    /// Without addresses and ports, which differ from run to run (say those as a fact), and without secrets.
+    fn describe(&self) -> String {
+        "custom workload".into()
+    }
 }
 
 /// One connection's worth of work: one operation at a time.
