@@ -1,0 +1,89 @@
+//! The `cpu` lines of `/proc/stat`.
+
+use super::lines;
+
+/// Ticks of one CPU, or of all together, by state. A state that this kernel does not tell is `None`.
+///
+/// The kernel counts guest time in `user` too; the guest columns are therefore not read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct CpuTicks {
+    pub(crate) user: u64,
+    pub(crate) nice: u64,
+    pub(crate) system: u64,
+    pub(crate) idle: u64,
+    pub(crate) iowait: Option<u64>,
+    pub(crate) irq: Option<u64>,
+    pub(crate) softirq: Option<u64>,
+    pub(crate) steal: Option<u64>,
+}
+
+/// The `cpu` line, and the `cpuN` lines with their numbers (CPUs that are offline have none).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct CpuLines {
+    pub(crate) all: Option<CpuTicks>,
+    pub(crate) each: Vec<(u32, CpuTicks)>,
+}
+
+/// The `cpu` lines; others are passed over.
+pub(crate) fn cpus(bytes: &[u8]) -> CpuLines {
+    let mut found = CpuLines::default();
+    for line in lines(bytes) {
+        // They come first; the long `intr` line after them need not be looked at.
+        let Some(rest) = line.strip_prefix("cpu") else { break };
+        let (name, ticks) = rest.split_once(' ').unwrap_or((rest, ""));
+        let Some(ticks) = ticks_of(ticks) else { continue };
+        if name.is_empty() {
+            found.all = Some(ticks);
+        } else if let Ok(number) = name.parse() {
+            found.each.push((number, ticks));
+        }
+    }
+    found
+}
+
+fn ticks_of(text: &str) -> Option<CpuTicks> {
+    let mut words = text.split_ascii_whitespace().map(|w| w.parse::<u64>());
+    let mut next = || words.next()?.ok();
+    Some(CpuTicks {
+        user: next()?,
+        nice: next()?,
+        system: next()?,
+        idle: next()?,
+        iowait: next(),
+        irq: next(),
+        softirq: next(),
+        steal: next(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_all_and_each() {
+        let found = cpus(
+            b"cpu  10 1 5 80 4 2 3 7 0 0\ncpu0 4 0 2 41 4 2 3 7 0 0\ncpu3 6 1 3 39 0 0 0 0 0 0\nintr 9\n",
+        );
+        assert_eq!(found.all.unwrap().steal, Some(7));
+        assert_eq!(
+            found.each.iter().map(|(n, _)| *n).collect::<Vec<_>>(),
+            [0, 3],
+            "CPUs 1 and 2 are offline"
+        );
+        assert_eq!(found.each[1].1.user, 6);
+    }
+
+    #[test]
+    fn an_old_kernel_has_fewer_states() {
+        let all = cpus(b"cpu 10 1 5 80\n").all.unwrap();
+        assert_eq!((all.idle, all.iowait, all.steal), (80, None, None));
+    }
+
+    #[test]
+    fn what_is_cut_or_odd_gives_nothing() {
+        assert_eq!(cpus(b""), CpuLines::default());
+        assert_eq!(cpus(b"cpu  10 1 5"), CpuLines::default());
+        assert_eq!(cpus(b"cpu\ncpu0\ncpux 1 2 3 4\n"), CpuLines::default());
+    }
+}
