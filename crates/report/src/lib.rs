@@ -1,2 +1,18 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod contradictions;
+mod doc;
+mod error;
+mod format;
+mod json;
+mod rounds;
+mod sections;
+pub mod stats;
+mod text;
+
+pub use contradictions::contradictions;
+pub use error::ReportError;
+pub use json::{json, read_json};
+pub use rounds::Rounds;
+pub use text::{Text, text};

@@ -1,0 +1,18 @@
+//! What can go wrong.
+
+/// Why a report could not be made, or a record not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// Not a record that this version reads.
+    #[error(transparent)]
+    Record(#[from] load_core::record::RecordError),
+    /// A figure of the record is not a number, so that JSON could not hold it.
+    #[error("{field}: {value} is not a number that JSON can hold")]
+    NotFinite {
+        /// Where it is in the record.
+        field: String,
+        /// What it is: NaN or an infinity.
+        value: f64,
+    },
+}

@@ -1,0 +1,109 @@
+//! How it was measured, and on what.
+
+use super::Subject;
+use crate::{
+    doc::Section,
+    format::{bytes, clean, count, duration, list, plural},
+};
+use load_core::record::{LoadRecord, StreamRecord};
+use std::collections::BTreeSet;
+
+pub(super) fn method(subject: &Subject<'_>) -> Section {
+    let record = subject.record;
+    let m = &record.method;
+    let mut section = Section::joined();
+    let mut said = vec![format!("warm-up {}", duration(m.warmup_ns))];
+    let rounds = plural(m.rounds.into(), "round");
+    let length = match (m.measure_ns, m.measure_count) {
+        (Some(ns), Some(n)) => format!("{rounds} of {} or {}", duration(ns), plural(n, "operation")),
+        (Some(ns), None) => format!("{rounds} of {}", duration(ns)),
+        (None, Some(n)) => format!("{rounds} of {}", plural(n, "operation")),
+        (None, None) => rounds,
+    };
+    said.push(length);
+    if !m.levels.is_empty() {
+        let order = if m.level_order.is_empty() { String::new() } else { format!(" ({})", m.level_order) };
+        said.push(format!("levels {}{order}", list(&m.levels)));
+    }
+    said.push(format!("drain up to {}", duration(m.drain_limit_ns)));
+    said.push(format!("windows of {}", duration(m.window_ns)));
+    if !m.percentile_rule.is_empty() {
+        said.push(format!("percentiles: {}", m.percentile_rule));
+    }
+    said.extend(m.settings.iter().map(|(k, v)| format!("{k} {}", plain(v))));
+    section.line(clean(&format!("method: {}", said.join("; "))));
+    for (i, words) in loads(subject).into_iter().enumerate() {
+        section.line(clean(&format!("{} {words}", if i == 0 { "load:  " } else { "       " })));
+    }
+    let hash = record.plan_hash.chars().take(12).collect::<String>();
+    let hash = if hash.is_empty() { String::new() } else { format!("; plan {hash}") };
+    section.line(clean(&format!("seed:   {}{hash}; schema {}", record.seed, record.schema)));
+    section
+}
+
+/// A line for each stream: what it did and how load arrived.
+fn loads(subject: &Subject<'_>) -> Vec<String> {
+    let mut names: Vec<&str> = subject.groups.iter().map(|g| g.name).collect();
+    names.dedup();
+    names
+        .into_iter()
+        .map(|name| {
+            let streams: Vec<&StreamRecord> = subject.record.streams_named(name).collect();
+            let mut seen = BTreeSet::new();
+            let loads: Vec<String> =
+                streams.iter().map(|s| load(&s.load)).filter(|l| seen.insert(l.clone())).collect();
+            let workload = streams.first().map_or("", |s| s.workload.as_str());
+            let workload = if workload.is_empty() { String::new() } else { format!(" ({workload})") };
+            format!("{name}{workload}: {}", loads.join("; "))
+        })
+        .collect()
+}
+
+fn load(load: &LoadRecord) -> String {
+    let kind = if load.kind.is_empty() { "?" } else { &load.kind };
+    let mut text =
+        format!("{kind} loop, {} on {}", plural(load.concurrency, "session"), plural(load.workers, "worker"));
+    if let Some(schedule) = &load.schedule {
+        text.push_str(&format!(", {schedule}"));
+    }
+    if let Some(overload) = &load.overload {
+        text.push_str(&format!(", overload {overload}"));
+    }
+    text
+}
+
+pub(super) fn environment(subject: &Subject<'_>) -> Section {
+    let e = &subject.record.environment;
+    let mut section = Section::joined();
+    let mut said: Vec<String> = Vec::new();
+    let text = |t: &Option<String>| t.clone().filter(|t| !t.is_empty());
+    said.extend(text(&e.host));
+    said.extend(text(&e.os));
+    said.extend(text(&e.kernel).map(|k| format!("kernel {k}")));
+    said.extend(text(&e.virtualisation).filter(|v| v != "none").map(|v| format!("on {v}")));
+    said.extend(text(&e.cpu_model));
+    said.extend(e.cores.map(|n| plural(n.into(), "core")));
+    said.extend(e.memory_bytes.map(|n| format!("{} memory", bytes(n))));
+    said.extend(text(&e.container_engine));
+    said.extend(text(&e.openloop_version).map(|v| format!("openloop {v}")));
+    if !said.is_empty() {
+        section.line(clean(&format!("host:   {}", said.join(" · "))));
+    }
+    for (i, (name, server)) in e.servers.iter().enumerate() {
+        let version = server.version.as_deref().unwrap_or("version not known");
+        let settings: Vec<String> = server.settings.iter().map(|(k, v)| format!("{k} = {v}")).collect();
+        let settings =
+            if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
+        let head = if i == 0 { "server:" } else { "       " };
+        section.line(clean(&format!("{head} {name} {version}{settings}")));
+    }
+    section
+}
+
+fn plain(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Number(n) => n.as_u64().map_or_else(|| n.to_string(), count),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,197 @@
+//! Whether the run may be believed, and why not: each reason once, with the rounds in which it holds.
+
+use super::Subject;
+use crate::{
+    doc::{Section, Tone},
+    format::{clean, count, list, plural, short},
+    rounds::Rounds,
+};
+use load_core::{RULES, Rule, Status, Worse, record::StreamRecord};
+
+pub(super) fn verdict(subject: &Subject<'_>) -> Section {
+    let record = subject.record;
+    let worst = record.streams.iter().map(|s| s.verdict.status).fold(record.verdict.status, Status::max);
+    let mut section = Section::new("");
+    let rounds = plural(record.streams.len() as u64, "measurement");
+    let (line, tone) = match worst {
+        _ if record.streams.is_empty() && worst == Status::Valid => {
+            ("NOTHING MEASURED: the record holds no stream".into(), Tone::Bad)
+        }
+        Status::Valid => (format!("VALID: no rule fired in {rounds}"), Tone::Good),
+        Status::Suspect => ("SUSPECT: read the reasons before you use the numbers".into(), Tone::Warning),
+        _ => (
+            "REJECTED: the numbers say more about the load generator than about the server".into(),
+            Tone::Bad,
+        ),
+    };
+    section.toned(line, tone);
+    reasons(subject, &mut section);
+    findings(subject, &mut section);
+    section
+}
+
+/// One rule, or one text that is no rule's, in one group.
+struct Reason<'a> {
+    rule: Option<&'static Rule>,
+    text: &'a str,
+    status: Status,
+    title: String,
+    rounds: usize,
+    of: usize,
+    figures: Vec<f64>,
+}
+
+fn reasons(subject: &Subject<'_>, section: &mut Section) {
+    let mut all: Vec<Reason<'_>> = Vec::new();
+    for group in &subject.groups {
+        let first = all.len();
+        for stream in &group.all {
+            for text in &stream.verdict.reasons {
+                add(&mut all, first, subject, group, stream, text);
+            }
+        }
+    }
+    all.sort_by_key(|r| std::cmp::Reverse(r.status));
+    while let Some(head) = all.first() {
+        let (rule, text) = (head.rule.map(|r| r.name), head.text);
+        let same = |r: &Reason<'_>| match rule {
+            Some(name) => r.rule.is_some_and(|r| r.name == name),
+            None => r.rule.is_none() && r.text == text,
+        };
+        let (these, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(same);
+        all = rest;
+        say(&these, section);
+    }
+    // What the record says beyond its streams' reasons.
+    for reason in &subject.record.verdict.reasons {
+        if !of_a_stream(subject.record.streams.iter(), reason, |s| &s.verdict.reasons) {
+            section.under(clean(reason), tone(subject.record.verdict.status));
+        }
+    }
+}
+
+/// Whether the record's line is one of a stream's, under the stream's name.
+fn of_a_stream<'a>(
+    mut streams: impl Iterator<Item = &'a StreamRecord>,
+    line: &str,
+    of: impl Fn(&'a StreamRecord) -> &'a Vec<String>,
+) -> bool {
+    streams.any(|s| {
+        let said = line.strip_prefix(&s.title()).and_then(|l| l.strip_prefix(": "));
+        of(s).iter().any(|r| said == Some(r) || line == r)
+    })
+}
+
+fn add<'a>(
+    all: &mut Vec<Reason<'a>>,
+    first: usize,
+    subject: &Subject<'_>,
+    group: &Rounds<'_>,
+    stream: &StreamRecord,
+    text: &'a str,
+) {
+    let evidence = &stream.verdict.evidence;
+    let rule = RULES.iter().find(|r| {
+        text.strip_prefix(r.name.replace('_', " ").as_str()).is_some_and(|rest| rest.starts_with(':'))
+            && r.judge(evidence) != Status::Valid
+    });
+    let status = rule.map_or(stream.verdict.status, |r| r.judge(evidence));
+    let known = all[first..].iter_mut().find(|r| match (r.rule, rule) {
+        (Some(a), Some(b)) => a.name == b.name,
+        (None, None) => r.text == text,
+        _ => false,
+    });
+    let figure = rule.and_then(|r| evidence.get(r.name)).and_then(|f| f.number());
+    match known {
+        Some(reason) => {
+            reason.rounds += 1;
+            reason.status = reason.status.max(status);
+            reason.figures.extend(figure);
+        }
+        None => all.push(Reason {
+            rule,
+            text,
+            status,
+            title: subject.title(group),
+            rounds: 1,
+            of: group.all.len(),
+            figures: figure.into_iter().collect(),
+        }),
+    }
+}
+
+fn say(these: &[Reason<'_>], section: &mut Section) {
+    let Some(first) = these.first() else { return };
+    let Some(rule) = first.rule else {
+        let places: Vec<String> = these.iter().map(place).collect();
+        section.under(clean(&format!("{}: {}", first.text, list(&places))), tone(first.status));
+        return;
+    };
+    let mut text = format!("{}: {}; {}", rule.name.replace('_', " "), rule.means, rule.figure);
+    for (i, reason) in these.iter().enumerate() {
+        let separator = if i == 0 { " = " } else { "; " };
+        text.push_str(&format!("{separator}{} at {}", range(&reason.figures), place(reason)));
+    }
+    let side = if rule.worse == Worse::Above { "above" } else { "below" };
+    text.push_str(&format!(" (suspect {side} {}", rule.suspect));
+    match rule.rejected {
+        Some(bound) => text.push_str(&format!(", rejected {side} {bound})")),
+        None => text.push(')'),
+    }
+    section.under(clean(&text), tone(first.status));
+}
+
+fn place(reason: &Reason<'_>) -> String {
+    match (reason.rounds, reason.of) {
+        (_, 1) => reason.title.clone(),
+        (n, of) => format!("{} in {} of {} rounds", reason.title, count(n as u64), count(of as u64)),
+    }
+}
+
+fn range(figures: &[f64]) -> String {
+    let low = figures.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    match (short(low), short(high)) {
+        (low, high) if low == high => low,
+        (low, high) => format!("{low} to {high}"),
+    }
+}
+
+fn tone(status: Status) -> Tone {
+    match status {
+        Status::Valid => Tone::Plain,
+        Status::Suspect => Tone::Warning,
+        _ => Tone::Bad,
+    }
+}
+
+fn findings(subject: &Subject<'_>, section: &mut Section) {
+    let mut all: Vec<(&str, Vec<String>)> = Vec::new();
+    for group in &subject.groups {
+        let mut here: Vec<(&str, u64)> = Vec::new();
+        for text in group.all.iter().flat_map(|s| &s.verdict.findings) {
+            match here.iter_mut().find(|(t, _)| t == text) {
+                Some((_, n)) => *n += 1,
+                None => here.push((text, 1)),
+            }
+        }
+        for (text, n) in here {
+            let mut place = subject.title(group);
+            if group.all.len() > 1 {
+                place = format!("{place} in {} of {} rounds", count(n), count(group.all.len() as u64));
+            }
+            match all.iter_mut().find(|(t, _)| *t == text) {
+                Some((_, places)) => places.push(place),
+                None => all.push((text, vec![place])),
+            }
+        }
+    }
+    for (text, places) in all {
+        section.line(clean(&format!("finding: {text}: {}", list(&places))));
+    }
+    for finding in &subject.record.verdict.findings {
+        if !of_a_stream(subject.record.streams.iter(), finding, |s| &s.verdict.findings) {
+            section.line(clean(&format!("finding: {finding}")));
+        }
+    }
+}
