@@ -1,0 +1,66 @@
+//! What goes wrong with a request, in words.
+
+use std::{io, net::SocketAddr, time::Duration};
+
+/// What stands behind a [`Failure`](load_core::Failure) of this crate. It never holds a header value, a body or a query.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HttpError {
+    /// The host has no address.
+    #[error("{host} cannot be resolved: {source}")]
+    Resolve {
+        /// The name.
+        host: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// No address of the host took the connection; this is about the last one that was tried.
+    #[error("connecting to {address}: {source}")]
+    Connect {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// The time of the operation was up.
+    #[error("not done within {limit:?}, still waiting for: {step}")]
+    TimedOut {
+        /// The time that the operation had.
+        limit: Duration,
+        /// The step that it was in: `"connect"`, `"first byte"` or `"body"`.
+        step: &'static str,
+    },
+    /// The connection broke.
+    #[error("{step}: {source}")]
+    Broken {
+        /// What was being done.
+        step: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+    /// The server closed the connection before the answer was complete.
+    #[error("the server closed the connection, still to come: {step}")]
+    Closed {
+        /// The step that the operation was in.
+        step: &'static str,
+    },
+    /// What came is not HTTP/1.
+    #[error("{reason}; it begins with {sample:?}")]
+    NotHttp {
+        /// What the parser says.
+        reason: String,
+        /// The first line of what could not be read, cut and escaped.
+        sample: String,
+    },
+    /// The head of the answer is larger than this client takes.
+    #[error("the head of the answer is too large: at most {headers} headers and {bytes} bytes are taken")]
+    HeadTooLarge {
+        /// How many headers are taken.
+        headers: usize,
+        /// How many bytes are taken.
+        bytes: usize,
+    },
+    /// An error of the HTTP library that is none of these.
+    #[error("{0}")]
+    Other(String),
+}
