@@ -1,5 +1,7 @@
 //! Files of /proc, /sys and the like: opened once and read again from their start, or read once below a root.
 
+use crate::probe::refused;
+use load_core::SourceError;
 use std::{
     fs::File,
     io,
@@ -47,6 +49,43 @@ impl Handle {
     pub(crate) fn read_line<'a>(&self, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
         let n = read_at(&self.file, buffer, 0)?;
         Ok(&buffer[..n])
+    }
+}
+
+/// A file below a root that is opened when it is first read and then kept open; opened again after an error.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    root: Root,
+    path: String,
+    handle: Option<Handle>,
+    buffer: Vec<u8>,
+}
+
+impl Kept {
+    pub(crate) fn new(root: &Root, path: impl Into<String>) -> Kept {
+        Kept { root: root.clone(), path: path.into(), handle: None, buffer: Vec::new() }
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The whole file.
+    pub(crate) fn read(&mut self) -> io::Result<&[u8]> {
+        let handle = match self.handle.take() {
+            Some(handle) => handle,
+            None => self.root.open(&self.path)?,
+        };
+        // Put back only when the reading went well: after an error the file is opened anew.
+        let length = handle.read(&mut self.buffer)?.len();
+        self.handle = Some(handle);
+        Ok(&self.buffer[..length])
+    }
+
+    /// The whole file; where it cannot be read, why.
+    pub(crate) fn bytes(&mut self) -> Result<&[u8], SourceError> {
+        let path = self.path.clone();
+        self.read().map_err(|e| refused(&path, &e))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The few things that only the system can tell and no file does.
 
+use std::{io, path::Path};
+
 /// Ticks of the kernel's CPU accounts in one second.
 #[cfg(target_os = "linux")]
 pub(crate) fn ticks_per_second() -> u64 {
@@ -32,6 +34,41 @@ pub(crate) fn allowed_cpus() -> Option<Vec<u32>> {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn allowed_cpus() -> Option<Vec<u32>> {
     None
+}
+
+/// Bytes of a page of memory.
+#[cfg(target_os = "linux")]
+pub(crate) fn page_size() -> u64 {
+    rustix::param::page_size() as u64
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn page_size() -> u64 {
+    4096
+}
+
+/// What is free in a file system.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Space {
+    pub(crate) total: u64,
+    pub(crate) available: u64,
+    pub(crate) files_available: Option<u64>,
+}
+
+#[cfg(target_os = "linux")]
+pub(crate) fn space(path: &Path) -> io::Result<Space> {
+    let stat = rustix::fs::statvfs(path)?;
+    Ok(Space {
+        total: stat.f_blocks.saturating_mul(stat.f_frsize),
+        available: stat.f_bavail.saturating_mul(stat.f_frsize),
+        // File systems without a table of files say that they have none.
+        files_available: (stat.f_files > 0).then_some(stat.f_favail),
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn space(_: &Path) -> io::Result<Space> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "only Linux is read so far"))
 }
 
 /// Ticks as nanoseconds, without overflow before 584 years.

@@ -1,6 +1,6 @@
 //! Files of cgroup v1 and v2.
 
-use super::lines;
+use super::{keyed, lines};
 
 /// Where a process is: the path in the v2 hierarchy, and in each v1 hierarchy with its controllers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,13 +27,6 @@ pub(crate) fn membership(bytes: &[u8]) -> Membership {
         }
     }
     found
-}
-
-/// The value of a key in a file of `key value` lines.
-pub(crate) fn keyed(bytes: &[u8], key: &str) -> Option<u64> {
-    // The last line may be cut; every whole line ends with a newline.
-    let end = bytes.iter().rposition(|&b| b == b'\n')?;
-    lines(&bytes[..end]).find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
 /// Time that the CPU limit held tasks back, ns, from `cpu.stat` of either version.

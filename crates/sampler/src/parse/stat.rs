@@ -41,6 +41,41 @@ pub(crate) fn cpus(bytes: &[u8]) -> CpuLines {
     found
 }
 
+impl CpuTicks {
+    /// Ticks spent on work of this system.
+    pub(crate) fn busy(&self) -> u64 {
+        [self.user, self.nice, self.system, self.irq.unwrap_or(0), self.softirq.unwrap_or(0)]
+            .iter()
+            .fold(0, |sum: u64, x| sum.saturating_add(*x))
+    }
+
+    /// All ticks.
+    pub(crate) fn total(&self) -> u64 {
+        [self.idle, self.iowait.unwrap_or(0), self.steal.unwrap_or(0)]
+            .iter()
+            .fold(self.busy(), |sum, x| sum.saturating_add(*x))
+    }
+
+    /// What was added since `before`. A state that ran backwards has added nothing: `idle` and `iowait` may do so by a
+    /// few ticks (proc_stat(5)). `None` when all together fell, which means that counting began anew.
+    pub(crate) fn since(&self, before: &CpuTicks) -> Option<CpuTicks> {
+        if self.total() < before.total() || self.busy() < before.busy() {
+            return None;
+        }
+        let both = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
+        Some(CpuTicks {
+            user: self.user.saturating_sub(before.user),
+            nice: self.nice.saturating_sub(before.nice),
+            system: self.system.saturating_sub(before.system),
+            idle: self.idle.saturating_sub(before.idle),
+            iowait: both(self.iowait, before.iowait),
+            irq: both(self.irq, before.irq),
+            softirq: both(self.softirq, before.softirq),
+            steal: both(self.steal, before.steal),
+        })
+    }
+}
+
 fn ticks_of(text: &str) -> Option<CpuTicks> {
     let mut words = text.split_ascii_whitespace().map(|w| w.parse::<u64>());
     let mut next = || words.next()?.ok();
@@ -84,6 +119,7 @@ mod tests {
     fn what_is_cut_or_odd_gives_nothing() {
         assert_eq!(cpus(b""), CpuLines::default());
         assert_eq!(cpus(b"cpu  10 1 5"), CpuLines::default());
+        assert_eq!(cpus(b"cpu  10 1 5 80 4 2 3 7 0"), CpuLines::default(), "cut");
         assert_eq!(cpus(b"cpu\ncpu0\ncpux 1 2 3 4\n"), CpuLines::default());
     }
 }

@@ -1,0 +1,1 @@
+//! No parser panics, whatever it is given.
