@@ -1,0 +1,112 @@
+//! The one error of this crate.
+
+use crate::classify::reason;
+use load_core::ConfigError;
+use std::time::Duration;
+
+/// What went wrong while connecting, making or checking data, reading statistics or cleaning up.
+///
+/// Inside a workload errors become [`Failure`](load_core::Failure)s. No variant carries a password.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A setting that cannot be meant; nothing was connected.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+
+    /// No connection.
+    #[error("{server}: no connection: {}", reason(source))]
+    Connect {
+        /// Host, port and database.
+        server: String,
+        /// What the server or the network said.
+        source: tokio_postgres::Error,
+    },
+
+    /// Connecting, with TLS and login, took too long.
+    #[error("{server}: no connection within {after:?}")]
+    ConnectTimeout {
+        /// Host, port and database.
+        server: String,
+        /// The limit.
+        after: Duration,
+    },
+
+    /// A statement of ours failed.
+    #[error("{what}: {}", reason(source))]
+    Statement {
+        /// What was being done.
+        what: String,
+        /// What the server or the network said.
+        source: tokio_postgres::Error,
+    },
+
+    /// The server did not answer in time.
+    #[error("{what}: no answer within {after:?}")]
+    Timeout {
+        /// What was being done.
+        what: String,
+        /// The limit.
+        after: Duration,
+    },
+
+    /// A table of pgbench's is not there.
+    #[error("table {table} is missing; load the data first (scale {scale})")]
+    MissingTable {
+        /// Its name.
+        table: String,
+        /// The scale that was asked for.
+        scale: u32,
+    },
+
+    /// A table has a name of pgbench's but is not pgbench's, or holds another amount of data.
+    #[error("table {table} is not what is needed: {why}")]
+    ForeignTable {
+        /// Its name.
+        table: String,
+        /// What is different.
+        why: String,
+    },
+
+    /// There is a table already where one was to be made.
+    #[error("table {table} exists already; it is replaced only if you say so")]
+    TableExists {
+        /// Its name.
+        table: String,
+    },
+
+    /// More sessions than the server lets in.
+    #[error(
+        "{asked} sessions were asked for, but the server has room for {free} (max_connections {limit}, {reserved} of them \
+         reserved, {used} in use); SQLSTATE 53300 would follow"
+    )]
+    TooManySessions {
+        /// Sessions asked for.
+        asked: usize,
+        /// Connections that were free.
+        free: i64,
+        /// `max_connections`.
+        limit: i64,
+        /// Kept for superusers and the like.
+        reserved: i64,
+        /// In use by others.
+        used: i64,
+    },
+}
+
+impl Error {
+    pub(crate) fn statement(what: impl Into<String>) -> impl FnOnce(tokio_postgres::Error) -> Error {
+        let what = what.into();
+        move |source| Error::Statement { what, source }
+    }
+
+    /// The server's SQLSTATE, if it was the server that refused.
+    pub fn sqlstate(&self) -> Option<&str> {
+        match self {
+            Error::Connect { source, .. } | Error::Statement { source, .. } => {
+                source.code().map(|c| c.code())
+            }
+            _ => None,
+        }
+    }
+}

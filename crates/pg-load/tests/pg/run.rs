@@ -1,0 +1,67 @@
+//! Drives sessions by hand, as an engine does.
+
+use load_core::{Class, Clock, Failure, Names, Op, Outcome, Session, SessionId, Workload};
+use std::{collections::BTreeMap, future::Future, rc::Rc};
+
+/// Runs a future on a runtime like a worker's.
+pub(crate) fn on_worker<T>(future: impl Future<Output = T>) -> T {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()).unwrap();
+    runtime.block_on(future)
+}
+
+/// A session with its `Op`.
+pub(crate) struct Driver<S> {
+    pub(crate) session: S,
+    pub(crate) op: Op,
+    names: Rc<Names>,
+    seq: u64,
+}
+
+impl<S: Session> Driver<S> {
+    pub(crate) async fn connect<W: Workload<Session = S>>(
+        workload: &W,
+        index: usize,
+        total: usize,
+    ) -> Result<Self, Failure> {
+        let names = Rc::new(Names::default());
+        let mut op = Op::for_session(Clock::real(), names.clone(), index as u64 + 1);
+        let id = SessionId::new(index, total, 0, index as u64 + 1);
+        op.begin(op.clock().now(), 0);
+        match workload.connect(&id, &mut op).await {
+            Ok(session) => Ok(Driver { session, op, names, seq: 0 }),
+            Err(mut failure) => {
+                failure.classify(&[pg_load::classify]);
+                Err(failure)
+            }
+        }
+    }
+
+    /// One operation, its failure classified.
+    pub(crate) async fn call(&mut self) -> Outcome {
+        let now = self.op.clock().now();
+        self.op.begin(now, self.seq);
+        self.seq += 1;
+        self.session.call(&mut self.op).await.map_err(|mut failure| {
+            failure.classify(&[pg_load::classify]);
+            failure
+        })
+    }
+
+    /// The steps of the last operation, in ns.
+    pub(crate) fn steps(&self) -> Vec<(&'static str, u64)> {
+        let names = self.names.all();
+        self.op.said().steps.iter().map(|(id, ns)| (names[usize::from(*id)], *ns)).collect()
+    }
+
+    /// What the last operation counted.
+    pub(crate) fn counts(&self) -> BTreeMap<&'static str, u64> {
+        let names = self.names.all();
+        self.op.said().counts.iter().map(|(id, n)| (names[usize::from(*id)], *n)).collect()
+    }
+}
+
+/// Class and code of a failure.
+pub(crate) fn kind(failure: &Failure) -> (Class, &str) {
+    (failure.class(), failure.code())
+}
