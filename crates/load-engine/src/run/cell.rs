@@ -1,0 +1,397 @@
+//! One cell of the plan: all streams together, at one level, in one round. Connect, barrier, warm-up, measure, drain.
+
+use super::{
+    Progress, Stage, Stopper, StreamProgress,
+    watch::{PROBE_NS, Shares, Watch},
+    windows::WindowSet,
+};
+use crate::{
+    Plan, RunError,
+    plan::ns,
+    seed,
+    stream::Stream,
+    worker::{self, Control, FeedPlan, Message, Part, Probe, Probes, Times, WindowPart, WorkerConfig},
+};
+use load_core::{Load, record::Window};
+use std::{
+    sync::{
+        Arc,
+        atomic::AtomicU32,
+        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+    },
+    time::{Duration, Instant},
+};
+use tokio::sync::watch;
+
+/// What a worker may take beyond what its limits allow before it counts as stuck.
+const GRACE: Duration = Duration::from_secs(3);
+/// From "everyone is ready" to the start, so that workers can get to their timers.
+const LEAD_NS: u64 = 2_000_000;
+
+/// Which cell it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Which<'a> {
+    pub(super) round: u32,
+    pub(super) level: Option<&'a (String, Load)>,
+}
+
+/// What came of a cell.
+#[derive(Debug)]
+pub(super) struct CellDone {
+    pub(super) times: Times,
+    /// When measuring ended: planned, or earlier when it was stopped.
+    pub(super) stop: u64,
+    pub(super) shares: Shares,
+    pub(super) streams: Vec<StreamDone>,
+    pub(super) interrupted: bool,
+    /// The overload policy of a stream stopped the run.
+    pub(super) aborted: bool,
+}
+
+/// What came of one stream.
+#[derive(Debug)]
+pub(super) struct StreamDone {
+    pub(super) stream: Arc<Stream>,
+    pub(super) load: Load,
+    pub(super) workers: usize,
+    pub(super) part: Part,
+    pub(super) windows: Vec<Window>,
+    pub(super) probes: Probes,
+    pub(super) open_at_start: u64,
+    pub(super) stopped_at: u64,
+    pub(super) drained_at: u64,
+}
+
+/// A cell under way.
+struct Cell<'a> {
+    plan: &'a Plan,
+    which: Which<'a>,
+    clock: load_core::Clock,
+    stopper: &'a Stopper,
+    report: &'a watch::Sender<Progress>,
+    control: watch::Sender<Control>,
+    from: Receiver<Message>,
+    lines: Vec<Line>,
+    /// For each worker, the streams on it, for messages.
+    workers: Vec<Vec<usize>>,
+    watch: Watch,
+    feeds: Vec<usize>,
+    progress: Progress,
+    /// When the current stage began.
+    stage_start: u64,
+    aborted: bool,
+}
+
+/// One stream of the cell.
+struct Line {
+    stream: Arc<Stream>,
+    load: Load,
+    workers: usize,
+    part: Part,
+    windows: WindowSet,
+    probes: Probes,
+    stopped_at: u64,
+    drained_at: u64,
+}
+
+/// Runs a cell to its end; `Ok(None)` when it was stopped before anything was measured.
+pub(super) fn run(
+    plan: &Plan,
+    which: Which<'_>,
+    clock: &load_core::Clock,
+    stopper: &Stopper,
+    report: &watch::Sender<Progress>,
+) -> Result<Option<CellDone>, RunError> {
+    let (control, listen) = watch::channel(Control::Wait);
+    let (to, from) = mpsc::channel();
+    let mut cell = Cell {
+        plan,
+        which,
+        clock: clock.clone(),
+        stopper,
+        report,
+        control,
+        from,
+        lines: Vec::new(),
+        workers: Vec::new(),
+        watch: Watch::new(Vec::new()),
+        feeds: Vec::new(),
+        progress: Progress {
+            round: which.round,
+            rounds: plan.rounds,
+            level: which.level.map_or_else(String::new, |(level, _)| level.clone()),
+            ..Progress::default()
+        },
+        stage_start: 0,
+        aborted: false,
+    };
+    cell.spawn(listen, to)?;
+    // Workers end when the channel closes, however this function is left.
+    if !cell.connect()? {
+        return Ok(None);
+    }
+    let times = cell.times();
+    let _ = cell.control.send(Control::Go(times));
+    cell.measure(times)
+}
+
+impl Cell<'_> {
+    fn spawn(&mut self, listen: watch::Receiver<Control>, to: Sender<Message>) -> Result<(), RunError> {
+        let virtual_time = self.plan.virtual_time.is_some();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut configs: Vec<Vec<FeedPlan>> = Vec::new();
+        let mut probes = Vec::new();
+        for (number, stream) in self.plan.streams.iter().enumerate() {
+            let load = self.which.level.map_or(&stream.load, |(_, load)| load).clone();
+            let workers = load.worker_count(cores);
+            let warned = Arc::new(AtomicU32::new(0));
+            let own: Vec<_> = (0..workers).map(|_| Arc::new(Probe::default())).collect();
+            for (worker, probe) in own.iter().enumerate() {
+                let feed = FeedPlan {
+                    feed: self.feeds.len(),
+                    stream: stream.clone(),
+                    load: load.clone(),
+                    worker,
+                    workers,
+                    count: self.plan.count,
+                    seed: seed::mix(self.plan.seed.wrapping_add(u64::from(self.which.round)), number as u64),
+                    warned: warned.clone(),
+                    probe: probe.clone(),
+                };
+                self.feeds.push(number);
+                // In virtual time everything lives on one thread, whose idleness moves the clock.
+                match configs.first_mut() {
+                    Some(all) if virtual_time => all.push(feed),
+                    _ => configs.push(vec![feed]),
+                }
+            }
+            probes.push(own);
+            self.lines.push(Line {
+                stream: stream.clone(),
+                load,
+                workers,
+                part: Part::default(),
+                windows: WindowSet::new(workers),
+                probes: Probes::default(),
+                stopped_at: 0,
+                drained_at: 0,
+            });
+        }
+        self.watch = Watch::new(probes);
+        let dispatch = tracing::dispatcher::get_default(Clone::clone);
+        for (index, feeds) in configs.into_iter().enumerate() {
+            self.workers.push(feeds.iter().map(|f| self.feeds[f.feed]).collect());
+            let config = WorkerConfig {
+                index,
+                clock: self.clock.clone(),
+                feeds,
+                connect_timeout: self.plan.connect_timeout,
+                window_ns: ns(self.plan.window),
+                classifiers: self.plan.classifiers.clone().into(),
+                control: listen.clone(),
+                to: to.clone(),
+            };
+            let dispatch = dispatch.clone();
+            std::thread::Builder::new()
+                .name(format!("load-{index}"))
+                .spawn(move || tracing::dispatcher::with_default(&dispatch, || worker::main(config)))
+                .map_err(|error| RunError::Worker { worker: index, why: format!("no thread: {error}") })?;
+        }
+        Ok(())
+    }
+
+    /// Waits until every session has tried to connect; answers whether to go on.
+    fn connect(&mut self) -> Result<bool, RunError> {
+        self.tell(Stage::Connecting, 0, None);
+        let started = Instant::now();
+        let limit = self.plan.connect_timeout + Duration::from_secs(1) + GRACE;
+        let mut ready = vec![false; self.workers.len()];
+        let mut causes: Vec<Option<String>> = vec![None; self.workers.len()];
+        while let Some(waiting) = ready.iter().position(|r| !r) {
+            match self.from.recv_timeout(Duration::from_millis(10)) {
+                Ok(Message::Ready { worker, thread, first_failure }) => {
+                    (ready[worker], causes[worker]) = (true, first_failure);
+                    self.watch.add_thread(thread);
+                }
+                Ok(Message::Broken { worker, why }) => return Err(RunError::Worker { worker, why }),
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    if self.stopper.is_stopped() {
+                        let _ = self.control.send(Control::Quit);
+                        return Ok(false);
+                    }
+                    if self.plan.virtual_time.is_none() && started.elapsed() > limit {
+                        return Err(self.stuck(waiting, started.elapsed()));
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(self.lost(waiting)),
+            }
+        }
+        for (number, line) in self.lines.iter().enumerate() {
+            let (open, asked) = (self.watch.open(number), line.load.session_count() as u64);
+            if open == 0 || (self.plan.strict_connections && open < asked) {
+                let cause = self
+                    .workers
+                    .iter()
+                    .zip(&causes)
+                    .find_map(|(streams, cause)| cause.clone().filter(|_| streams.contains(&number)))
+                    .unwrap_or_else(|| format!("not connected within {:?}", self.plan.connect_timeout));
+                let _ = self.control.send(Control::Quit);
+                return Err(RunError::Connect { stream: line.stream.name().into(), open, asked, cause });
+            }
+        }
+        Ok(true)
+    }
+
+    fn times(&self) -> Times {
+        let start = self.clock.now() + if self.plan.virtual_time.is_some() { 0 } else { LEAD_NS };
+        let measure = start + ns(self.plan.warmup);
+        let limit = self.plan.measure_limit().unwrap_or(crate::DEFAULT_COUNT_LIMIT);
+        Times { start, measure, stop: measure + ns(limit), drain: ns(self.plan.drain) }
+    }
+
+    fn measure(mut self, times: Times) -> Result<Option<CellDone>, RunError> {
+        let virtual_time = self.plan.virtual_time.is_some();
+        let mut done = vec![false; self.workers.len()];
+        let (mut begun, mut ended, mut interrupted) = (false, false, false);
+        let mut stop = times.stop;
+        self.tell(Stage::WarmingUp, times.start, Some(times.measure - times.start));
+        while let Some(waiting) = done.iter().position(|d| !d) {
+            let now = self.clock.now();
+            if !virtual_time {
+                if !begun && now >= times.measure {
+                    begun = true;
+                    self.watch.begin(now);
+                    self.tell(Stage::Measuring, times.measure, Some(times.stop - times.measure));
+                } else if begun && !ended {
+                    ended = now >= stop || done.iter().any(|d| *d);
+                    self.watch.sample(now, ended);
+                    if ended {
+                        self.tell(Stage::Draining, stop, Some(times.drain));
+                    }
+                }
+                let limit =
+                    stop.saturating_add(times.drain).saturating_add(1_000_000_000 + GRACE.as_nanos() as u64);
+                if now > limit {
+                    let after = Duration::from_nanos(now - stop);
+                    let _ = self.control.send(Control::Quit);
+                    return Err(self.stuck(waiting, after));
+                }
+            }
+            if self.stopper.is_stopped() && !interrupted && !ended {
+                interrupted = true;
+                stop = now.min(stop);
+                let _ = self.control.send(Control::Stop);
+            }
+            let wake = if begun || virtual_time { now + PROBE_NS } else { times.measure.min(now + PROBE_NS) };
+            match self.from.recv_timeout(Duration::from_nanos(wake.saturating_sub(now).max(1_000))) {
+                Ok(message) => self.take(message, &mut done)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(self.lost(waiting)),
+            }
+            while let Ok(message) = self.from.try_recv() {
+                self.take(message, &mut done)?;
+            }
+            if self.aborted && !self.stopper.is_stopped() {
+                self.stopper.stop();
+            }
+        }
+        if interrupted && stop <= times.measure {
+            return Ok(None);
+        }
+        Ok(Some(self.finish(times, stop, interrupted)))
+    }
+
+    fn take(&mut self, message: Message, done: &mut [bool]) -> Result<(), RunError> {
+        match message {
+            Message::Window(part) => self.window(part),
+            Message::Done { worker, feeds } => {
+                done[worker] = true;
+                for feed in feeds {
+                    let line = &mut self.lines[self.feeds[feed.feed]];
+                    line.part.add(feed.part);
+                    line.stopped_at = line.stopped_at.max(feed.stopped_at);
+                    line.drained_at = line.drained_at.max(feed.drained_at);
+                    line.probes.count = line.probes.count.max(feed.probes.count);
+                    line.probes.calling += feed.probes.calling;
+                    line.probes.engaged += feed.probes.engaged;
+                }
+            }
+            Message::Aborted { worker } => {
+                tracing::warn!(worker, "no session was free: the overload policy stops the run");
+                self.aborted = true;
+            }
+            Message::Broken { worker, why } => return Err(RunError::Worker { worker, why }),
+            Message::Ready { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn window(&mut self, part: WindowPart) {
+        let number = self.feeds[part.feed];
+        let in_flight = self.watch.in_flight(number);
+        let line = &mut self.lines[number];
+        if let Some(window) = line.windows.add(part).filter(|w| !w.drain) {
+            let stream = StreamProgress {
+                name: line.stream.name().into(),
+                succeeded_per_s: window.per_s,
+                failed: window.failed,
+                p95: window.p95_ns.map(Duration::from_nanos),
+                in_flight,
+            };
+            let streams = &mut self.progress.streams;
+            match streams.iter_mut().find(|s| s.name == stream.name) {
+                Some(old) => *old = stream,
+                None => streams.push(stream),
+            }
+            self.progress.elapsed = Duration::from_nanos(window.end_ns.saturating_sub(self.stage_start));
+            self.report.send_replace(self.progress.clone());
+        }
+    }
+
+    fn tell(&mut self, stage: Stage, start: u64, length: Option<u64>) {
+        self.stage_start = start;
+        self.progress.stage = stage;
+        self.progress.elapsed = Duration::ZERO;
+        self.progress.length = length.map(Duration::from_nanos);
+        self.report.send_replace(self.progress.clone());
+    }
+
+    fn finish(self, times: Times, stop: u64, interrupted: bool) -> CellDone {
+        let virtual_time = self.plan.virtual_time.is_some();
+        let streams = self
+            .lines
+            .into_iter()
+            .enumerate()
+            .map(|(number, line)| {
+                // A stream that was stopped with the run has the run's stop; one that a count ended has its own.
+                let stopped_at = line.stopped_at.min(times.stop);
+                StreamDone {
+                    windows: line.windows.finish(stopped_at),
+                    probes: if virtual_time { line.probes } else { self.watch.probes(number) },
+                    open_at_start: match self.watch.open_at_start.get(number) {
+                        Some(open) => *open,
+                        None => line.part.connects_ok.min(line.load.session_count() as u64),
+                    },
+                    stream: line.stream,
+                    load: line.load,
+                    workers: line.workers,
+                    part: line.part,
+                    stopped_at,
+                    drained_at: line.drained_at,
+                }
+            })
+            .collect();
+        let shares = if virtual_time { Shares::default() } else { self.watch.shares() };
+        CellDone { times, stop, shares, streams, interrupted, aborted: self.aborted }
+    }
+
+    fn stuck(&self, worker: usize, after: Duration) -> RunError {
+        let names: Vec<_> = self.workers[worker].iter().map(|s| self.lines[*s].stream.name()).collect();
+        RunError::Stuck { worker, after, streams: names.join(", "), partial: None }
+    }
+
+    fn lost(&self, worker: usize) -> RunError {
+        RunError::Worker { worker, why: "its thread ended before its time".into() }
+    }
+}

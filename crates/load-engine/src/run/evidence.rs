@@ -1,0 +1,120 @@
+//! The figures that the verdict is judged by.
+
+use super::{
+    cell::{CellDone, StreamDone},
+    watch::Shares,
+};
+use load_core::{Evidence, Figure, Histogram, Status, Verdict};
+
+/// Fewer samples of the sessions say nothing of their mean.
+const LEAST_PROBES: u64 = 20;
+/// Little's law is judged when the sampling error of what is in flight is below this.
+const LITTLE_ERROR: f64 = 0.03;
+
+/// The figures of one stream in one cell.
+pub(super) fn of(cell: &CellDone, stream: &StreamDone, elapsed_ns: u64) -> Evidence {
+    let mut evidence = Evidence::new();
+    let mut set = |name: &str, figure: Option<f64>| drop(evidence.insert(name.into(), Figure::from(figure)));
+    let part = &stream.part;
+    let books = part.measured();
+    let sessions = stream.load.session_count() as f64;
+    let open = stream.load.is_open();
+    let Shares { busiest_cpu, run_queue, stolen } = cell.shares;
+
+    let enough = stream.probes.count >= LEAST_PROBES;
+    let mean = |sum: u64| enough.then(|| sum as f64 / stream.probes.count as f64);
+    let in_flight = mean(stream.probes.calling);
+    set("in_flight_mean", in_flight);
+    if !open {
+        set("in_flight", mean(stream.probes.engaged).map(|n| n / sessions));
+        set("concurrency_kept", None);
+    }
+    set("ceiling", None);
+    set("scaling", None);
+    set("generator_cpu", busiest_cpu);
+    set("run_queue", run_queue);
+    set("stolen", stolen);
+    if open {
+        let late = p99(&part.lateness).map(|l| l + p99(&part.dispatch).unwrap_or(0.0));
+        set("lateness_p99_us", late.map(|ns| ns / 1e3));
+        set("lateness", late.and_then(|l| Some(l / p99(&part.response)?)));
+    }
+    if sessions > stream.workers as f64 {
+        let service = if open { &part.service } else { &part.response };
+        let lag = part.loop_lag.quantile(0.5).map(|ns| ns as f64);
+        set("loop_lag", lag.and_then(|lag| Some(lag / service.quantile(0.5).filter(|s| *s > 0)? as f64)));
+    }
+    set("local_limits", (books.scheduled > 0).then(|| part.local_limits as f64 / books.scheduled as f64));
+    set("connections", Some(stream.open_at_start as f64 / sessions));
+    set("little", little(stream, in_flight, elapsed_ns));
+    set("samples", Some(books.completed() as f64));
+    let accounted = books.succeeded + books.failed + books.dropped + books.skipped + books.unfinished;
+    set("books", Some(books.scheduled.abs_diff(accounted) as f64));
+    evidence
+}
+
+/// |in flight − rate × service| / in flight, over everything that ended within the phase (the rate and mean of which give
+/// the sum of service times over the phase). `None` when the sampling error of what is in flight would drown it.
+fn little(stream: &StreamDone, in_flight: Option<f64>, elapsed_ns: u64) -> Option<f64> {
+    let in_flight = in_flight.filter(|n| *n > 0.0)?;
+    let busy = (in_flight / stream.load.session_count() as f64).min(1.0);
+    // Samples of independent sessions, each busy a share of the time.
+    let error = ((1.0 - busy) / (in_flight * stream.probes.count as f64)).sqrt();
+    if error > LITTLE_ERROR || elapsed_ns == 0 {
+        return None;
+    }
+    let by_law = stream.part.all_service_ns as f64 / elapsed_ns as f64;
+    Some((in_flight - by_law).abs() / in_flight)
+}
+
+fn p99(h: &Histogram) -> Option<f64> {
+    h.quantile(0.99).map(|ns| ns as f64)
+}
+
+/// Judges, and adds what was found about the server.
+pub(super) fn judge(cell: &CellDone, stream: &StreamDone, evidence: Evidence, elapsed_ns: u64) -> Verdict {
+    let mut verdict = Verdict::judge(evidence);
+    let books = stream.part.measured();
+    let lost = books.scheduled.saturating_sub(books.started);
+    if stream.load.is_open() && lost > 0 && elapsed_ns > 0 {
+        let per_s = |n: u64| n as f64 * 1e9 / elapsed_ns as f64;
+        let why = limit(stream, &verdict);
+        verdict.findings.push(format!(
+            "rate not reached: {:.4} /s were scheduled and {:.4} /s sent: {} of {} operations ({} dropped, {} skipped, {} never \
+             started); {why}",
+            per_s(books.scheduled),
+            per_s(books.started),
+            books.started,
+            books.scheduled,
+            books.dropped,
+            books.skipped,
+            lost - (books.dropped + books.skipped).min(lost),
+        ));
+    }
+    if cell.aborted {
+        verdict.findings.push("the overload policy stopped the run when no session was free".into());
+    }
+    verdict
+}
+
+/// What kept the arrivals from being sent.
+fn limit(stream: &StreamDone, verdict: &Verdict) -> String {
+    let sessions = stream.load.session_count();
+    let number = |name: &str| verdict.evidence.get(name).and_then(|f| f.number());
+    let generator = ["lateness", "generator_cpu", "loop_lag"]
+        .iter()
+        .filter_map(|name| load_core::Rule::named(name))
+        .any(|rule| rule.judge(&verdict.evidence) == Status::Rejected);
+    if generator {
+        return "the load generator was the limit".into();
+    }
+    match number("in_flight_mean") {
+        Some(mean) if mean >= 0.8 * sessions as f64 => {
+            format!(
+                "server saturated: its {sessions} sessions were the limit, busy {:.0} % of the time",
+                100.0 * mean / sessions as f64
+            )
+        }
+        _ => format!("the {sessions} sessions were the limit, not the rate"),
+    }
+}
