@@ -55,9 +55,10 @@ impl<'a> Rounds<'a> {
 
     /// Name and level, `nginx@50`, or the name alone.
     pub fn title(&self) -> String {
+        let name = if self.name.is_empty() { "(no name)" } else { self.name };
         match self.level {
-            "" => self.name.to_string(),
-            level => format!("{}@{level}", self.name),
+            "" => name.to_string(),
+            level => format!("{name}@{level}"),
         }
     }
 

@@ -65,7 +65,7 @@ impl Text {
             match block {
                 Block::Line { text, tone, depth } => {
                     let first = 2 * depth;
-                    for line in wrap(text, self.width, first, first + 4) {
+                    for line in wrap(text, self.width, first, first + 2) {
                         self.push(&line, ansi(*tone), out);
                     }
                 }
@@ -92,11 +92,12 @@ impl Text {
             let others: usize = widths.iter().take(last).map(|w| usize::from(*w) + 2).sum();
             let rest = self.width.saturating_sub(others + 2).max(20) as u16;
             for (i, column) in drawn.column_iter_mut().enumerate() {
-                let width = if i == last { rest } else { widths[i].saturating_add(2).max(3) };
+                let width = if i == last { rest } else { widths[i].saturating_add(1).max(2) };
                 column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
             }
         }
         for (column, numeric) in drawn.column_iter_mut().zip(&table.numeric) {
+            column.set_padding((0, 1));
             if *numeric {
                 column.set_cell_alignment(CellAlignment::Right);
             }

@@ -17,6 +17,9 @@ pub(crate) enum Kind {
     Count,
 }
 
+/// Takes a figure from what a round measured.
+type Get<T> = Box<dyn Fn(&T) -> Option<f64>>;
+
 /// Takes a confidence interval in ns from what a round measured.
 type Interval<T> = Box<dyn Fn(&T) -> Option<[u64; 2]>>;
 
@@ -24,7 +27,7 @@ type Interval<T> = Box<dyn Fn(&T) -> Option<[u64; 2]>>;
 pub(crate) struct Column<T> {
     pub(crate) head: &'static str,
     pub(crate) kind: Kind,
-    pub(crate) get: Box<dyn Fn(&T) -> Option<f64>>,
+    pub(crate) get: Get<T>,
     pub(crate) interval: Option<Interval<T>>,
 }
 

@@ -69,9 +69,9 @@ impl Section {
         self.blocks.push(Block::Line { text: text.into(), tone, depth: 0 });
     }
 
-    /// A line that belongs to the one before it.
-    pub(crate) fn under(&mut self, text: impl Into<String>, tone: Tone) {
-        self.blocks.push(Block::Line { text: text.into(), tone, depth: 1 });
+    /// A line that belongs to one before it, so many steps indented.
+    pub(crate) fn under(&mut self, depth: usize, text: impl Into<String>, tone: Tone) {
+        self.blocks.push(Block::Line { text: text.into(), tone, depth });
     }
 
     pub(crate) fn table(&mut self, table: Table) {

@@ -50,10 +50,10 @@ pub(crate) fn duration(ns: u64) -> String {
     let x = ns as f64;
     let (value, unit) = match ns {
         0 => return "0 s".into(),
-        ..1_000 => return format!("{ns} ns"),
-        ..1_000_000 => (x / 1e3, "µs"),
-        ..1_000_000_000 => (x / 1e6, "ms"),
-        ..120_000_000_000 => (x / 1e9, "s"),
+        1..1_000 => return format!("{ns} ns"),
+        1_000..1_000_000 => (x / 1e3, "µs"),
+        1_000_000..1_000_000_000 => (x / 1e6, "ms"),
+        1_000_000_000..120_000_000_000 => (x / 1e9, "s"),
         _ => {
             let seconds = ns / 1_000_000_000;
             let (h, min, s) = (seconds / 3600, seconds / 60 % 60, seconds % 60);

@@ -31,14 +31,14 @@ pub(crate) fn list(items: &[String]) -> String {
     }
 }
 
-/// Breaks a line at spaces so that no line is longer than `width` characters, later lines indented by `hang`. Words are not
-/// broken.
+/// Breaks a line at spaces so that no line is longer than `width` characters, the first one indented by `first` and later
+/// ones by `hang`. Words are not broken, nor is a number parted from its unit.
 pub(crate) fn wrap(text: &str, width: usize, first: usize, hang: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = " ".repeat(first);
     let mut used = first;
     let mut empty = true;
-    for word in text.split(' ').filter(|w| !w.is_empty()) {
+    for word in words(text) {
         let length = word.chars().count();
         if !empty && used + 1 + length > width {
             lines.push(std::mem::replace(&mut line, " ".repeat(hang)));
@@ -48,12 +48,31 @@ pub(crate) fn wrap(text: &str, width: usize, first: usize, hang: usize) -> Vec<S
             line.push(' ');
             used += 1;
         }
-        line.push_str(word);
+        line.push_str(&word);
         used += length;
         empty = false;
     }
     lines.push(line);
     lines
+}
+
+const UNITS: [&str; 14] =
+    ["%", "ns", "µs", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+/// The words of a text, a number together with its unit.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|w| !w.is_empty()) {
+        let bare = word.trim_end_matches([',', ';', ':', '.', ')']);
+        match words.last_mut() {
+            Some(last) if UNITS.contains(&bare) && last.ends_with(|c: char| c.is_ascii_digit()) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => words.push(word.to_string()),
+        }
+    }
+    words
 }
 
 #[cfg(test)]
@@ -70,6 +89,7 @@ mod tests {
         assert_eq!(wrap("one two three four", 9, 0, 2), ["one two", "  three", "  four"]);
         assert_eq!(wrap("unbreakably", 4, 1, 2), [" unbreakably"]);
         assert_eq!(wrap("", 4, 2, 2), ["  "]);
+        assert_eq!(wrap("it took 1 s; then", 9, 0, 0), ["it took", "1 s; then"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{Subject, latency::sample};
 use crate::{
     doc::{Section, Tone},
-    format::{clean, count, duration, fixed, list, percent, plural},
+    format::{clean, count, duration, fixed, percent, plural},
     rounds::Rounds,
     stats::median,
 };
@@ -20,38 +20,42 @@ pub(super) fn books(subject: &Subject<'_>) -> Section {
         }
         add(&mut whole, &sum);
     }
+    let tone = if short.is_empty() { Tone::Plain } else { Tone::Warning };
     if !subject.groups.is_empty() {
-        section.toned(all_together(&whole), if short.is_empty() { Tone::Plain } else { Tone::Warning });
+        section.toned(format!("{}: {}", sent(&whole), ended(&whole)), tone);
     }
     for (group, sum) in short {
-        let text = format!("{}: {}{}", subject.title(group), sent(&sum), where_to(group, &sum));
-        section.under(clean(&text), Tone::Warning);
+        let mut text = where_to(group, &sum);
+        if subject.groups.len() > 1 {
+            text = format!("{}: {}: {text}", subject.title(group), sent(&sum));
+        }
+        section.under(1, clean(&text), tone);
         if let Some(text) = not_reached(group, &sum) {
-            section.under(clean(&format!("{}: {text}", subject.title(group))), Tone::Warning);
+            section.under(1, clean(&format!("{}: {text}", subject.title(group))), tone);
         }
     }
     section
 }
 
-/// `all 91,234 scheduled operations were sent: 91,230 succeeded, 4 failed (0.00 %)`.
-fn all_together(a: &Accounting) -> String {
-    let completed = a.succeeded.saturating_add(a.failed);
-    let mut text = match a.scheduled {
-        n if n == a.started => format!("sent all {} scheduled", plural(n, "operation")),
-        _ => sent(a),
-    };
-    text.push_str(&format!(": {} succeeded, {} failed", count(a.succeeded), count(a.failed)));
+/// `91,230 succeeded, 4 failed (0.00 %)`.
+fn ended(a: &Accounting) -> String {
+    let mut text = format!("{} succeeded, {} failed", count(a.succeeded), count(a.failed));
     if a.failed > 0 {
-        text.push_str(&format!(" ({})", percent(a.failed as f64 / completed as f64)));
+        let ended = a.succeeded.saturating_add(a.failed);
+        text.push_str(&format!(" ({})", percent(a.failed as f64 / ended as f64)));
     }
     if a.unknown > 0 {
-        text.push_str(&format!(", of which {} with an unknown effect on the server", count(a.unknown)));
+        text.push_str(&format!(", {} of them with an unknown effect on the server", count(a.unknown)));
     }
     text
 }
 
 fn sent(a: &Accounting) -> String {
-    format!("sent {} of {} scheduled", count(a.started), plural(a.scheduled, "operation"))
+    let scheduled = plural(a.scheduled, "scheduled operation");
+    match a.started == a.scheduled && a.scheduled > 1 {
+        true => format!("sent all {scheduled}"),
+        false => format!("sent {} of {scheduled}", count(a.started)),
+    }
 }
 
 /// What was scheduled and did not end.
@@ -74,16 +78,23 @@ fn where_to(group: &Rounds<'_>, a: &Accounting) -> String {
         let waiting = a.unfinished - flying;
         let mut why = Vec::new();
         if waiting > 0 {
-            why.push(format!("{} still waiting when the phase ended", count(waiting)));
+            why.push((waiting, "still waiting when the phase ended".to_string()));
         }
         if flying > 0 {
             let oldest = group.all.iter().filter_map(|s| sample(&s.censored)).map(|d| d.max_ns).max();
             let age = oldest.map_or(String::new(), |ns| format!(", the oldest at {}", duration(ns)));
-            why.push(format!("{} in flight when draining was ended{age}", count(flying)));
+            why.push((flying, format!("still in flight when draining was ended{age}")));
         }
+        let why: Vec<String> = match why.as_slice() {
+            [(_, only)] => vec![only.clone()],
+            several => several.iter().map(|(n, why)| format!("{} {why}", count(*n))).collect(),
+        };
         parts.push(format!("{} unfinished ({})", count(a.unfinished), why.join("; ")));
     }
-    if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) }
+    match parts.as_slice() {
+        [] => "the record does not say where the others went".into(),
+        parts => parts.join(", "),
+    }
 }
 
 /// Says by how much an open loop missed its rate, and what held it.
@@ -99,7 +110,7 @@ fn not_reached(group: &Rounds<'_>, a: &Accounting) -> Option<String> {
     let why = limits(group);
     Some(match why.as_slice() {
         [] => format!("{what}; the record does not show what held it"),
-        why => format!("{what}; {}", list(why)),
+        why => format!("{what}; {}", why.join("; ")),
     })
 }
 
@@ -119,9 +130,9 @@ fn limits(group: &Rounds<'_>) -> Vec<String> {
     {
         let service = median(group.all.iter().filter_map(|s| sample(&s.service)).map(|d| d.mean_ns));
         let time =
-            service.map_or(String::new(), |ns| format!(" of {} mean service time", duration(ns as u64)));
+            service.map_or(String::new(), |ns| format!(", {} with each operation", duration(ns as u64)));
         why.push(format!(
-            "sessions ({}) were the limit, not the rate: {} were busy on average with operations{time}",
+            "sessions ({}) were the limit, not the rate: on average {} of them were busy{time}",
             count(sessions),
             fixed(busy, 1),
         ));

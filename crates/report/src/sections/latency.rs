@@ -3,8 +3,9 @@
 use super::Subject;
 use crate::{
     doc::{Column, Kind, Section, Tone, figures},
-    format::count,
+    format::{count, duration, fixed, plural},
     rounds::Rounds,
+    stats::Spread,
 };
 use load_core::record::{Distribution, StreamRecord};
 
@@ -78,7 +79,25 @@ fn main(subject: &Subject<'_>, groups: &[&Rounds<'_>], open: bool) -> Section {
     for group in groups {
         notes(subject, group, &mut section);
     }
+    windows(subject, groups, &mut section);
     section
+}
+
+/// How much the rate moved within the phase.
+fn windows(subject: &Subject<'_>, groups: &[&Rounds<'_>], section: &mut Section) {
+    let said: Vec<String> = groups
+        .iter()
+        .filter_map(|g| {
+            let windows = g.averaged().flat_map(|s| &s.windows).filter(|w| !w.drain);
+            let spread = Spread::of(windows.map(|w| w.per_s))?;
+            let (low, high) = (fixed(spread.min, 2), fixed(spread.max, 2));
+            (spread.n > 1).then(|| format!("{} {low} to {high}", subject.title(g)))
+        })
+        .collect();
+    if !said.is_empty() {
+        let window = duration(subject.record.method.window_ns);
+        section.toned(format!("succeeded/s in windows of {window}: {}", said.join("; ")), Tone::Faint);
+    }
 }
 
 /// What a reader of the table must know: small samples, rejected rounds, samples beyond the histogram.
@@ -114,8 +133,8 @@ fn notes(subject: &Subject<'_>, group: &Rounds<'_>, section: &mut Section) {
         let text = format!(
             "{title}: {} given up unfinished, the oldest {} after its intended start: they would have taken \
              longer, and no percentile holds them",
-            count(n),
-            crate::format::duration(oldest),
+            plural(n, "operation"),
+            duration(oldest),
         );
         section.toned(text, Tone::Warning);
     }

@@ -5,8 +5,7 @@ use crate::{
     doc::Section,
     format::{bytes, clean, count, duration, list, plural},
 };
-use load_core::record::{LoadRecord, StreamRecord};
-use std::collections::BTreeSet;
+use load_core::record::LoadRecord;
 
 pub(super) fn method(subject: &Subject<'_>) -> Section {
     let record = subject.record;
@@ -33,11 +32,11 @@ pub(super) fn method(subject: &Subject<'_>) -> Section {
     said.extend(m.settings.iter().map(|(k, v)| format!("{k} {}", plain(v))));
     section.line(clean(&format!("method: {}", said.join("; "))));
     for (i, words) in loads(subject).into_iter().enumerate() {
-        section.line(clean(&format!("{} {words}", if i == 0 { "load:  " } else { "       " })));
+        section.line(clean(&format!("{} {words}", if i == 0 { "load:" } else { "and" })));
     }
     let hash = record.plan_hash.chars().take(12).collect::<String>();
     let hash = if hash.is_empty() { String::new() } else { format!("; plan {hash}") };
-    section.line(clean(&format!("seed:   {}{hash}; schema {}", record.seed, record.schema)));
+    section.line(clean(&format!("seed: {}{hash}; schema {}", record.seed, record.schema)));
     section
 }
 
@@ -48,21 +47,33 @@ fn loads(subject: &Subject<'_>) -> Vec<String> {
     names
         .into_iter()
         .map(|name| {
-            let streams: Vec<&StreamRecord> = subject.record.streams_named(name).collect();
-            let mut seen = BTreeSet::new();
-            let loads: Vec<String> =
-                streams.iter().map(|s| load(&s.load)).filter(|l| seen.insert(l.clone())).collect();
-            let workload = streams.first().map_or("", |s| s.workload.as_str());
-            let workload = if workload.is_empty() { String::new() } else { format!(" ({workload})") };
+            // Loads that differ only in their sessions are said together.
+            let mut loads: Vec<(&LoadRecord, Vec<u64>)> = Vec::new();
+            for s in subject.record.streams_named(name) {
+                match loads.iter_mut().find(|(l, _)| alike(l, &s.load)) {
+                    Some((_, sessions)) if sessions.contains(&s.load.concurrency) => {}
+                    Some((_, sessions)) => sessions.push(s.load.concurrency),
+                    None => loads.push((&s.load, vec![s.load.concurrency])),
+                }
+            }
+            let workload = subject.record.streams_named(name).map(|s| s.workload.as_str()).next();
+            let workload = workload.filter(|w| !w.is_empty()).map_or(String::new(), |w| format!(" ({w})"));
+            let name = if name.is_empty() { "(no name)" } else { name };
+            let loads: Vec<String> = loads.iter().map(|(l, sessions)| load(l, sessions)).collect();
             format!("{name}{workload}: {}", loads.join("; "))
         })
         .collect()
 }
 
-fn load(load: &LoadRecord) -> String {
+fn alike(a: &LoadRecord, b: &LoadRecord) -> bool {
+    (&a.kind, a.workers, &a.schedule, &a.overload) == (&b.kind, b.workers, &b.schedule, &b.overload)
+}
+
+fn load(load: &LoadRecord, sessions: &[u64]) -> String {
     let kind = if load.kind.is_empty() { "?" } else { &load.kind };
-    let mut text =
-        format!("{kind} loop, {} on {}", plural(load.concurrency, "session"), plural(load.workers, "worker"));
+    let s = if sessions == [1] { "" } else { "s" };
+    let sessions = list(&sessions.iter().map(|n| count(*n)).collect::<Vec<_>>());
+    let mut text = format!("{kind} loop, {sessions} session{s} on {}", plural(load.workers, "worker"));
     if let Some(schedule) = &load.schedule {
         text.push_str(&format!(", {schedule}"));
     }
@@ -87,14 +98,14 @@ pub(super) fn environment(subject: &Subject<'_>) -> Section {
     said.extend(text(&e.container_engine));
     said.extend(text(&e.openloop_version).map(|v| format!("openloop {v}")));
     if !said.is_empty() {
-        section.line(clean(&format!("host:   {}", said.join(" · "))));
+        section.line(clean(&format!("host: {}", said.join(" · "))));
     }
     for (i, (name, server)) in e.servers.iter().enumerate() {
         let version = server.version.as_deref().unwrap_or("version not known");
         let settings: Vec<String> = server.settings.iter().map(|(k, v)| format!("{k} = {v}")).collect();
         let settings =
             if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
-        let head = if i == 0 { "server:" } else { "       " };
+        let head = if i == 0 { "server:" } else { "and" };
         section.line(clean(&format!("{head} {name} {version}{settings}")));
     }
     section

@@ -67,11 +67,15 @@ pub(crate) fn all(record: &Record) -> Vec<Section> {
     let mut sections = vec![head::head(&subject), verdict::verdict(&subject)];
     sections.push(contradicting(record));
     sections.push(books::books(&subject));
+    let connects = connects::connects(&subject);
+    // Sound ones are a line beside the books, others a table after the failures.
+    let (sound, others) = if connects.joined { (Some(connects), None) } else { (None, Some(connects)) };
+    sections.extend(sound);
     sections.extend(latency::latency(&subject));
     sections.push(steps::kinds(&subject));
     sections.push(steps::steps(&subject));
     sections.push(failures::failures(&subject));
-    sections.push(connects::connects(&subject));
+    sections.extend(others);
     sections.push(checks::checks(&subject));
     sections.push(samples::series(&subject));
     sections.push(samples::events(&subject));

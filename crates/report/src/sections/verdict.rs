@@ -6,18 +6,25 @@ use crate::{
     format::{clean, count, list, plural, short},
     rounds::Rounds,
 };
-use load_core::{RULES, Rule, Status, Worse, record::StreamRecord};
+use load_core::{Figure, RULES, Rule, Status, Worse, record::StreamRecord};
 
 pub(super) fn verdict(subject: &Subject<'_>) -> Section {
     let record = subject.record;
     let worst = record.streams.iter().map(|s| s.verdict.status).fold(record.verdict.status, Status::max);
     let mut section = Section::new("");
     let rounds = plural(record.streams.len() as u64, "measurement");
+    let had = |r: &&Rule| record.streams.iter().any(|s| s.verdict.evidence.get(r.name).is_some_and(measured));
+    let checked = RULES.iter().filter(had).count() as u64;
     let (line, tone) = match worst {
         _ if record.streams.is_empty() && worst == Status::Valid => {
             ("NOTHING MEASURED: the record holds no stream".into(), Tone::Bad)
         }
-        Status::Valid => (format!("VALID: no rule fired in {rounds}"), Tone::Good),
+        Status::Valid if checked == 0 => {
+            (format!("VALID, but unchecked: no rule had a figure in {rounds}"), Tone::Warning)
+        }
+        Status::Valid => {
+            (format!("VALID: {} checked in {rounds}, none fired", plural(checked, "rule")), Tone::Good)
+        }
         Status::Suspect => ("SUSPECT: read the reasons before you use the numbers".into(), Tone::Warning),
         _ => (
             "REJECTED: the numbers say more about the load generator than about the server".into(),
@@ -28,6 +35,10 @@ pub(super) fn verdict(subject: &Subject<'_>) -> Section {
     reasons(subject, &mut section);
     findings(subject, &mut section);
     section
+}
+
+fn measured(figure: &Figure) -> bool {
+    figure.number().is_some()
 }
 
 /// One rule, or one text that is no rule's, in one group.
@@ -65,7 +76,7 @@ fn reasons(subject: &Subject<'_>, section: &mut Section) {
     // What the record says beyond its streams' reasons.
     for reason in &subject.record.verdict.reasons {
         if !of_a_stream(subject.record.streams.iter(), reason, |s| &s.verdict.reasons) {
-            section.under(clean(reason), tone(subject.record.verdict.status));
+            section.under(1, clean(reason), tone(subject.record.verdict.status));
         }
     }
 }
@@ -124,21 +135,19 @@ fn say(these: &[Reason<'_>], section: &mut Section) {
     let Some(first) = these.first() else { return };
     let Some(rule) = first.rule else {
         let places: Vec<String> = these.iter().map(place).collect();
-        section.under(clean(&format!("{}: {}", first.text, list(&places))), tone(first.status));
+        section.under(1, clean(&format!("{}: {}", first.text, list(&places))), tone(first.status));
         return;
     };
-    let mut text = format!("{}: {}; {}", rule.name.replace('_', " "), rule.means, rule.figure);
-    for (i, reason) in these.iter().enumerate() {
-        let separator = if i == 0 { " = " } else { "; " };
-        text.push_str(&format!("{separator}{} at {}", range(&reason.figures), place(reason)));
-    }
+    let tone = tone(first.status);
+    section.under(1, format!("{}: {}", rule.name.replace('_', " "), rule.means), tone);
     let side = if rule.worse == Worse::Above { "above" } else { "below" };
-    text.push_str(&format!(" (suspect {side} {}", rule.suspect));
-    match rule.rejected {
-        Some(bound) => text.push_str(&format!(", rejected {side} {bound})")),
-        None => text.push(')'),
+    let mut bounds = format!("suspect {side} {}", rule.suspect);
+    if let Some(bound) = rule.rejected {
+        bounds.push_str(&format!(", rejected {side} {bound}"));
     }
-    section.under(clean(&text), tone(first.status));
+    let found: Vec<String> = these.iter().map(|r| format!("{} at {}", range(&r.figures), place(r))).collect();
+    let text = format!("{} ({bounds}): {}", rule.figure, found.join("; "));
+    section.under(2, clean(&text), tone);
 }
 
 fn place(reason: &Reason<'_>) -> String {
