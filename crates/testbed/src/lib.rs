@@ -2,11 +2,17 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod error;
+mod known;
+mod local;
+mod proxy;
+mod timer;
 
 #[cfg(target_os = "linux")]
 mod binary;
 #[cfg(target_os = "linux")]
 mod lease;
+#[cfg(target_os = "linux")]
+mod nginx;
 #[cfg(target_os = "linux")]
 mod off_thread;
 #[cfg(target_os = "linux")]
@@ -21,9 +27,13 @@ mod secret;
 #[cfg(target_os = "linux")]
 pub use binary::installed;
 pub use error::Error;
+pub use known::{Known, KnownBuilder, KnownStats, Reply};
 #[cfg(target_os = "linux")]
 pub use lease::{HowStopped, Lease, Left, StoppedProcess, Swept, SweptRun};
+#[cfg(target_os = "linux")]
+pub use nginx::{Nginx, NginxBuilder};
 #[cfg(target_os = "linux")]
 pub use proc::ProcessId;
 #[cfg(target_os = "linux")]
 pub use process::{LocalProcess, ProcessBuilder, StopSignal, ready};
+pub use proxy::{FaultProxy, Side};

@@ -25,6 +25,8 @@ pub(crate) struct Spec {
     pub(crate) ready: Probe,
     pub(crate) ready_within: Duration,
     pub(crate) secrets: Vec<Secret>,
+    /// Files that a killed server leaves and that would keep it from starting again, such as sockets.
+    pub(crate) stale: Vec<PathBuf>,
 }
 
 impl Spec {
@@ -41,6 +43,7 @@ impl Spec {
             ready,
             ready_within: Duration::from_secs(10),
             secrets: Vec::new(),
+            stale: Vec::new(),
         }
     }
 }

@@ -7,7 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use super::{Running, Spec};
+use super::Spec;
+use super::inner::Running;
 use crate::Error;
 use crate::lease::{Made, ServerDir};
 use crate::proc::ProcessId;
@@ -21,6 +22,10 @@ pub(super) fn log_path(dir: &ServerDir) -> PathBuf {
 }
 
 pub(super) fn spawn(spec: &Spec, dir: &ServerDir) -> Result<Running, Error> {
+    for path in &spec.stale {
+        // Unlinks what stands there, were it a link of the server's user; it does not follow it.
+        let _ = std::fs::remove_file(path);
+    }
     let path = log_path(dir);
     let log = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
     let log = log.map_err(Error::io(format!("opening {}", path.display())))?;

@@ -56,6 +56,10 @@ impl Inner {
         log::tail(&gate::log_path(&self.dir), from, &self.spec.secrets)
     }
 
+    pub(super) fn log_length(&self) -> u64 {
+        std::fs::metadata(gate::log_path(&self.dir)).map_or(0, |meta| meta.len())
+    }
+
     pub(super) fn start(&self) -> Result<Duration, Error> {
         let _operation = self.operation.lock().unwrap_or_else(PoisonError::into_inner);
         self.start_held()

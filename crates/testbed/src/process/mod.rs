@@ -175,6 +175,24 @@ impl LocalProcess {
         self.inner.disturb("killing", Tree::kill)
     }
 
+    /// What it logs from now on can be read with [`log_since`](Self::log_since).
+    pub(crate) fn log_mark(&self) -> u64 {
+        self.inner.log_length()
+    }
+
+    pub(crate) fn log_since(&self, mark: u64) -> String {
+        self.inner.log_tail(mark)
+    }
+
+    /// Asks it as at the start.
+    pub(crate) fn ask(&self) -> std::io::Result<()> {
+        self.inner.spec.ready.ask()
+    }
+
+    pub(crate) fn server_dir(&self) -> &ServerDir {
+        &self.inner.dir
+    }
+
     /// Sends a signal to the process alone.
     pub(crate) fn signal(&self, signal: rustix::process::Signal) -> Result<(), Error> {
         match self.inner.id().map(|id| id.signal(signal)) {
