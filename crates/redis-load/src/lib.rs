@@ -2,4 +2,13 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![allow(dead_code)]
 
+mod classify;
+mod connection;
+mod error;
+mod keys;
 mod resp;
+mod target;
+
+pub use error::Error;
+pub use keys::Keys;
+pub use target::{DEFAULT_DATABASE, Protocol, Target};

@@ -148,6 +148,11 @@ impl Scanner {
         &self.error
     }
 
+    /// Whether no reply has begun, or what has begun is a push message and no reply.
+    pub(crate) fn is_at_rest_or_in_push(&self) -> bool {
+        self.push || (self.state == State::Type && self.open == 1)
+    }
+
     /// Whether a reply has begun and not ended.
     #[cfg(test)]
     pub(crate) fn is_inside(&self) -> bool {
