@@ -3,12 +3,14 @@
 #![allow(dead_code)]
 
 mod classify;
+mod commands;
 mod connection;
 mod error;
 mod keys;
 mod resp;
 mod target;
 
+pub use commands::{Command, Payload};
 pub use error::Error;
 pub use keys::Keys;
 pub use target::{DEFAULT_DATABASE, Protocol, Target};

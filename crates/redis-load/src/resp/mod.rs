@@ -12,7 +12,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use encode::{command, push_bulk, push_header};
+pub(crate) use encode::{command, push_bulk, push_header, push_length};
 pub(crate) use error_text::ErrorText;
 pub(crate) use reply::{Kind, Reply};
 pub(crate) use scan::{ProtocolError, Scanned, Scanner, Sink};
