@@ -4,6 +4,7 @@ use crate::{
     body::RequestBody,
     deadline::Deadline,
     fault::Step,
+    gate::Gate,
     wire::{Traffic, Wire},
 };
 use bytes::Bytes;
@@ -18,7 +19,7 @@ use std::{
     future::Future,
     pin::{Pin, pin},
     rc::Rc,
-    task::Poll,
+    task::{Context, Poll},
 };
 use tokio::net::TcpStream;
 
@@ -35,6 +36,7 @@ pub(crate) struct Connection {
     sender: SendRequest<RequestBody>,
     /// `None` once the connection has ended.
     driver: Option<Driver>,
+    gate: Gate,
     pub(crate) traffic: Rc<Traffic>,
     /// Answers that came over it.
     pub(crate) answers: u64,
@@ -65,7 +67,7 @@ impl Connection {
             builder.writev(false);
         }
         let (sender, driver) = builder.handshake(TokioIo::new(wire)).await?;
-        Ok(Connection { sender, driver: Some(driver), traffic, answers: 0 })
+        Ok(Connection { sender, driver: Some(driver), gate: Gate::new(), traffic, answers: 0 })
     }
 
     /// Whether another request can go over it.
@@ -80,15 +82,18 @@ impl Connection {
         op: &mut Op,
         deadline: &mut Deadline,
     ) -> Result<Answer, Broken> {
-        let Connection { sender, driver, traffic, answers } = self;
+        let Connection { sender, driver, gate, traffic, answers } = self;
         let mut response = pin!(sender.try_send_request(request));
         let read_before = traffic.read.get();
         let mut step = Step::FirstByte;
         let mut rest = Bytes::new();
         let mut answer = None;
         let mut body: Option<Incoming> = None;
-        let answer = std::future::poll_fn(|cx| {
+        let mut seen = traffic.events.get();
+        let answer = std::future::poll_fn(|task| {
+            let cx = &mut Context::from_waker(gate.waker());
             loop {
+                gate.look();
                 if let Some(running) = driver.as_mut()
                     && Pin::new(running).poll(cx).is_ready()
                 {
@@ -99,7 +104,10 @@ impl Connection {
                     op.mark("first_byte");
                     step = Step::Head;
                 }
-                if body.is_none() && answer.is_none() {
+                // An answer can only be there when something was read or the connection is at its end.
+                let news = traffic.events.get() != seen || driver.is_none();
+                if news && body.is_none() && answer.is_none() {
+                    seen = traffic.events.get();
                     match response.as_mut().poll(cx) {
                         Poll::Ready(Ok(head)) => {
                             let (head, incoming) = head.into_parts();
@@ -139,9 +147,9 @@ impl Connection {
                 if moved {
                     continue;
                 }
-                return match deadline.poll_over(cx) {
+                return match deadline.poll_over(task) {
                     Poll::Ready(()) => Poll::Ready(Err(Broken::TimedOut(step))),
-                    Poll::Pending => Poll::Pending,
+                    Poll::Pending => gate.wait(task),
                 };
             }
         })

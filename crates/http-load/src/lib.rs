@@ -7,6 +7,7 @@ mod connection;
 mod deadline;
 mod error;
 mod fault;
+mod gate;
 mod http;
 mod session;
 mod status;

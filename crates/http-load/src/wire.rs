@@ -17,6 +17,8 @@ use tokio::{
 pub(crate) struct Traffic {
     pub(crate) read: Cell<u64>,
     pub(crate) written: Cell<u64>,
+    /// How often reading came to something: bytes, the end, or an error.
+    pub(crate) events: Cell<u64>,
 }
 
 /// A stream that counts.
@@ -49,8 +51,11 @@ impl AsyncRead for Wire {
     ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         let result = Pin::new(&mut self.stream).poll_read(cx, buf);
-        let n = buf.filled().len() - before;
-        self.traffic.read.set(self.traffic.read.get() + n as u64);
+        if result.is_ready() {
+            let n = buf.filled().len() - before;
+            self.traffic.read.set(self.traffic.read.get() + n as u64);
+            self.traffic.events.set(self.traffic.events.get() + 1);
+        }
         result
     }
 }
