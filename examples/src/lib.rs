@@ -1,1 +1,15 @@
-//! Shared pieces of the examples.
+//! What the examples share: their flags, Ctrl-C, progress, files and exit status.
+//!
+//! Exit status: 0 valid or suspect, 1 could not run, 2 rejected or a check failed, 130 interrupted (what was measured
+//! until then is printed and written, marked).
+
+pub mod blocking;
+mod flags;
+mod interrupt;
+mod progress;
+mod run;
+mod target;
+
+pub use flags::{Flags, Stack};
+pub use run::{Failed, finish, measure};
+pub use target::http_target;

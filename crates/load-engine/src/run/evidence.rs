@@ -14,7 +14,9 @@ const LITTLE_ERROR: f64 = 0.03;
 /// The figures of one stream in one cell.
 pub(super) fn of(cell: &CellDone, stream: &StreamDone, elapsed_ns: u64) -> Evidence {
     let mut evidence = Evidence::new();
-    let mut set = |name: &str, figure: Option<f64>| drop(evidence.insert(name.into(), Figure::from(figure)));
+    let mut set = |name: &str, figure: Option<f64>| {
+        evidence.insert(name.into(), Figure::from(figure));
+    };
     let part = &stream.part;
     let books = part.measured();
     let sessions = stream.load.session_count() as f64;

@@ -1,0 +1,96 @@
+//! The flags that all examples have.
+
+use crate::Failed;
+use std::{path::PathBuf, time::Duration};
+
+/// Flags that mean the same in every example.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Flags {
+    /// Seconds measured at each level (default: as published)
+    #[arg(long, value_name = "N", value_parser = seconds)]
+    seconds: Option<Duration>,
+    /// Seconds of warm-up before each level, not measured
+    #[arg(long, value_name = "N", value_parser = seconds_or_none)]
+    warmup: Option<Duration>,
+    /// Rounds; figures are medians over them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: Option<u32>,
+    /// A smoke test in a few seconds: one short round
+    #[arg(long)]
+    pub quick: bool,
+    /// Write the record to FILE
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write a page to FILE
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Where the servers run
+    #[arg(long, value_name = "WHERE", default_value = "auto")]
+    stack: Stack,
+    /// Allow targets that are not on this machine
+    #[arg(long)]
+    pub allow_remote: bool,
+}
+
+/// Where the servers of an example run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Stack {
+    /// The best that is there
+    Auto,
+    /// Local processes
+    Process,
+    /// Containers
+    Docker,
+}
+
+impl Flags {
+    /// Refuses what this version cannot do, in words.
+    ///
+    /// # Errors
+    /// Names the flag.
+    pub fn check(&self) -> Result<(), Failed> {
+        if self.html.is_some() {
+            return Err(Failed::new(
+                "--html: pages are not written yet; use --json FILE, or read the text report",
+            ));
+        }
+        if self.stack == Stack::Docker {
+            return Err(Failed::new(
+                "--stack docker: containers are not started yet; use --stack process, or give a server by its URL",
+            ));
+        }
+        Ok(())
+    }
+
+    /// How long each level is measured.
+    pub fn seconds(&self, published: u64) -> Duration {
+        let quick = Duration::from_secs(1);
+        self.seconds.unwrap_or(if self.quick { quick } else { Duration::from_secs(published) })
+    }
+
+    /// How long each level is warmed up.
+    pub fn warmup(&self, default: u64) -> Duration {
+        let quick = Duration::from_millis(300);
+        self.warmup.unwrap_or(if self.quick { quick } else { Duration::from_secs(default) })
+    }
+
+    /// How many rounds.
+    pub fn rounds(&self, published: u32) -> u32 {
+        self.rounds.unwrap_or(if self.quick { 1 } else { published })
+    }
+}
+
+fn seconds_or_none(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "a number of seconds, such as 15 or 0.5".to_string())?;
+    if !(0.0..=86_400.0 * 31.0).contains(&seconds) {
+        return Err("between 0 and 31 days".into());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    match seconds_or_none(text)? {
+        d if d < Duration::from_millis(1) => Err("above zero".into()),
+        d => Ok(d),
+    }
+}

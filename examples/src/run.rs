@@ -1,0 +1,101 @@
+//! From a plan to a report, files and an exit status.
+
+use crate::{Flags, interrupt, progress};
+use openloop::{Plan, Record, RunError, Status, report};
+use std::{
+    fs::File,
+    io::{IsTerminal, Write},
+    path::Path,
+    process::ExitCode,
+};
+
+/// Why an example could not run.
+#[derive(Debug)]
+pub struct Failed(String);
+
+impl Failed {
+    /// In words.
+    pub fn new(text: impl Into<String>) -> Failed {
+        Failed(text.into())
+    }
+}
+
+impl<E: std::error::Error> From<E> for Failed {
+    fn from(error: E) -> Failed {
+        let mut text = error.to_string();
+        let mut next = error.source();
+        while let Some(error) = next {
+            let said = error.to_string();
+            if !text.ends_with(&said) {
+                text = format!("{text}: {said}");
+            }
+            next = error.source();
+        }
+        Failed(text)
+    }
+}
+
+/// Runs a plan with progress on standard error; Ctrl-C stops it and keeps what was measured.
+///
+/// # Errors
+/// As [`RunError`]. What was measured before is printed nevertheless.
+pub fn measure(plan: Plan) -> Result<Record, Failed> {
+    let running = plan.start();
+    interrupt::stop_on_signal(running.stopper());
+    let shown = progress::show(&running);
+    let result = running.wait();
+    drop(shown);
+    result.map_err(|error: RunError| {
+        if let Some(partial) = error.partial() {
+            println!("{}", report::text(partial));
+        }
+        Failed::from(error)
+    })
+}
+
+/// Prints the report, writes the files that were asked for, and answers the exit status.
+pub fn finish(result: Result<Record, Failed>, flags: &Flags) -> ExitCode {
+    let record = match result {
+        Ok(record) => record,
+        Err(Failed(text)) => {
+            eprintln!("error: {text}");
+            return ExitCode::from(1);
+        }
+    };
+    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    // A closed pipe (`| head`) is no reason to lose the file.
+    let _ = writeln!(std::io::stdout(), "{}", report::Text::new().colour(colour).render(&record));
+    if let Some(path) = &flags.json {
+        match write(path, &record) {
+            Ok(()) => eprintln!("record: {}", path.display()),
+            Err(Failed(text)) => {
+                eprintln!("error: --json {}: {text}", path.display());
+                return ExitCode::from(1);
+            }
+        }
+    }
+    status(&record)
+}
+
+fn status(record: &Record) -> ExitCode {
+    ExitCode::from(if record.interrupted {
+        130
+    } else if record.verdict.status == Status::Rejected || record.checks.iter().any(|c| !c.passed) {
+        2
+    } else {
+        0
+    })
+}
+
+/// Written beside and renamed, so that a crash leaves the old file or the new one.
+fn write(path: &Path, record: &Record) -> Result<(), Failed> {
+    let text = report::json(record)?;
+    let mut name = path.file_name().ok_or_else(|| Failed::new("not the name of a file"))?.to_owned();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let mut file = File::create(&part)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(&part, path)?;
+    Ok(())
+}
