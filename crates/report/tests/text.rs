@@ -113,7 +113,7 @@ fn an_overloaded_open_loop_says_what_was_not_sent_and_why() {
         &report,
         "\
 VALID: 2 rules checked in 1 measurement, none fired
-finding: server saturated: api@10/s
+finding at api@10/s: server saturated
 
 sent 150 of 300 scheduled operations: 150 succeeded, 0 failed
   150 unfinished (still waiting when the phase ended)
@@ -337,4 +337,20 @@ fn a_verdict_of_the_record_alone_is_shown() {
     r.verdict.status = Status::Rejected;
     r.verdict.reasons.push("postgres: no session could connect".into());
     has(&text(&r), "about the server\n  postgres: no session could connect\n");
+}
+
+#[test]
+fn a_finding_of_several_rounds_stands_once() {
+    let mut rounds = vec![overloaded(1), overloaded(2), overloaded(3)];
+    for (s, n) in rounds.iter_mut().zip([5.01, 4.99, 5.0]) {
+        s.verdict.findings =
+            vec![format!("rate not reached: 10 /s were scheduled and {n} /s sent; server saturated")];
+    }
+    let report = Text::new().width(300).render(&record("overload", rounds));
+    has(
+        &report,
+        "finding at api@10/s in 3 of 3 rounds: rate not reached: 10 /s were scheduled and 5.01 /s sent; server \
+         saturated (figures of the first)\n",
+    );
+    assert_eq!(report.matches("rate not reached").count(), 1, "{report}");
 }

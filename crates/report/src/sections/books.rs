@@ -103,7 +103,9 @@ fn not_reached(group: &Rounds<'_>, a: &Accounting) -> Option<String> {
         |get: fn(&StreamRecord) -> f64| median(group.all.iter().filter(|s| s.elapsed_ns > 0).map(|s| get(s)));
     let (asked, reached) = (of(|s| s.offered_per_s)?, of(|s| s.completed_per_s)?);
     let much = lost(a) as f64 > 0.01 * a.scheduled as f64;
-    if !group.is_open() || !much || reached >= 0.99 * asked {
+    // Where the engine has found it out already, the verdict says it.
+    let said = |s: &StreamRecord| s.verdict.findings.iter().any(|f| f.starts_with("rate not reached"));
+    if !group.is_open() || !much || reached >= 0.99 * asked || group.all.iter().all(|s| said(s)) {
         return None;
     }
     let what = format!("rate not reached: asked {}/s, reached {}/s", per_s(asked), per_s(reached));
@@ -121,7 +123,7 @@ fn per_s(x: f64) -> String {
 /// What the evidence names as the limit.
 fn limits(group: &Rounds<'_>) -> Vec<String> {
     let mut why = Vec::new();
-    // By Little's law: rate × service time is the mean number of busy sessions.
+    // Sampled, or by Little's law: rate × service time is the mean number of busy sessions.
     let busy = median(group.all.iter().filter_map(|s| busy_sessions(s)));
     let sessions = group.all.iter().map(|s| s.load.concurrency).max().unwrap_or(0);
     if let Some(busy) = busy
@@ -160,6 +162,9 @@ fn limits(group: &Rounds<'_>) -> Vec<String> {
 }
 
 fn busy_sessions(s: &StreamRecord) -> Option<f64> {
+    if let Some(sampled) = s.verdict.evidence.get("in_flight_mean").and_then(|f| f.number()) {
+        return Some(sampled);
+    }
     let seconds = s.elapsed_ns as f64 / 1e9;
     let total = |d: Option<&load_core::record::Distribution>| d.map(|d| d.mean_ns * d.count as f64 / 1e9);
     let good = total(sample(&s.service));

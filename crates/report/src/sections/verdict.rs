@@ -175,32 +175,56 @@ fn tone(status: Status) -> Tone {
 }
 
 fn findings(subject: &Subject<'_>, section: &mut Section) {
-    let mut all: Vec<(&str, Vec<String>)> = Vec::new();
+    // By the text without its figures: the same finding in several rounds differs by them.
+    let mut all: Vec<(String, &str, bool, Vec<String>)> = Vec::new();
     for group in &subject.groups {
-        let mut here: Vec<(&str, u64)> = Vec::new();
+        let mut here: Vec<(String, &str, u64)> = Vec::new();
         for text in group.all.iter().flat_map(|s| &s.verdict.findings) {
-            match here.iter_mut().find(|(t, _)| t == text) {
-                Some((_, n)) => *n += 1,
-                None => here.push((text, 1)),
+            let key = without_figures(text);
+            match here.iter_mut().find(|(k, ..)| *k == key) {
+                Some((.., n)) => *n += 1,
+                None => here.push((key, text, 1)),
             }
         }
-        for (text, n) in here {
+        for (key, text, n) in here {
             let mut place = subject.title(group);
             if group.all.len() > 1 {
                 place = format!("{place} in {} of {} rounds", count(n), count(group.all.len() as u64));
             }
-            match all.iter_mut().find(|(t, _)| *t == text) {
-                Some((_, places)) => places.push(place),
-                None => all.push((text, vec![place])),
+            let several = n > 1;
+            match all.iter_mut().find(|(k, ..)| *k == key) {
+                Some((.., first_of, places)) => {
+                    *first_of = true;
+                    places.push(place);
+                }
+                None => all.push((key, text, several, vec![place])),
             }
         }
     }
-    for (text, places) in all {
-        section.line(clean(&format!("finding: {text}: {}", list(&places))));
+    for (key, text, several, places) in all {
+        let which = if several && key.contains('#') { " (figures of the first)" } else { "" };
+        section.line(clean(&format!("finding at {}: {text}{which}", list(&places))));
     }
     for finding in &subject.record.verdict.findings {
         if !of_a_stream(subject.record.streams.iter(), finding, |s| &s.verdict.findings) {
             section.line(clean(&format!("finding: {finding}")));
         }
     }
+}
+
+/// A text with `#` for each of its numbers.
+fn without_figures(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut number = false;
+    for c in text.chars() {
+        let digit = c.is_ascii_digit();
+        let goes_on = number && (digit || c == '.' || c == ',');
+        if digit && !number {
+            out.push('#');
+        } else if !goes_on {
+            out.push(c);
+        }
+        number = digit || goes_on;
+    }
+    out
 }
