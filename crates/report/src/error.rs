@@ -15,4 +15,12 @@ pub enum ReportError {
         /// What it is: NaN or an infinity.
         value: f64,
     },
+    /// A threshold that cannot be read.
+    #[error("threshold {text:?}: {why}")]
+    Threshold {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    },
 }

@@ -6,13 +6,16 @@ mod doc;
 mod error;
 mod format;
 mod json;
+mod metric;
 mod rounds;
 mod sections;
 pub mod stats;
 mod text;
+mod threshold;
 
 pub use contradictions::contradictions;
 pub use error::ReportError;
 pub use json::{json, read_json};
 pub use rounds::Rounds;
 pub use text::{Text, text};
+pub use threshold::{Found, Judged, Threshold};

@@ -1,6 +1,7 @@
 //! The report as text.
 
 use crate::{
+    Threshold,
     doc::{Block, Section, Table, Tone},
     format::wrap,
     sections,
@@ -19,11 +20,12 @@ use load_core::Record;
 pub struct Text {
     colour: bool,
     width: usize,
+    thresholds: Vec<Threshold>,
 }
 
 impl Default for Text {
     fn default() -> Text {
-        Text { colour: false, width: 100 }
+        Text { colour: false, width: 100, thresholds: Vec::new() }
     }
 }
 
@@ -45,10 +47,16 @@ impl Text {
         self
     }
 
+    /// Holds the record against these, and says after the verdict which of them do not hold.
+    pub fn thresholds(mut self, thresholds: impl IntoIterator<Item = Threshold>) -> Text {
+        self.thresholds.extend(thresholds);
+        self
+    }
+
     /// Writes the report.
     pub fn render(&self, record: &Record) -> String {
         let mut out = String::new();
-        for section in sections::all(record) {
+        for section in sections::all(record, &self.thresholds) {
             if !out.is_empty() && !section.joined {
                 out.push('\n');
             }

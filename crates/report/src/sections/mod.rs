@@ -13,7 +13,7 @@ mod steps;
 mod verdict;
 
 use crate::{
-    contradictions,
+    Threshold, contradictions,
     doc::{Entry, Section, Tone},
     rounds::Rounds,
 };
@@ -62,9 +62,10 @@ impl<'a> Subject<'a> {
 }
 
 /// Every section that has something to say, in the order of a report.
-pub(crate) fn all(record: &Record) -> Vec<Section> {
+pub(crate) fn all(record: &Record, thresholds: &[Threshold]) -> Vec<Section> {
     let subject = Subject::new(record);
     let mut sections = vec![head::head(&subject), verdict::verdict(&subject)];
+    sections.push(held(record, thresholds));
     sections.push(contradicting(record));
     sections.push(books::books(&subject));
     let connects = connects::connects(&subject);
@@ -84,6 +85,16 @@ pub(crate) fn all(record: &Record) -> Vec<Section> {
     sections.push(method::environment(&subject));
     sections.retain(|s| !s.is_empty());
     sections
+}
+
+fn held(record: &Record, thresholds: &[Threshold]) -> Section {
+    let mut section = Section::new("Thresholds");
+    for threshold in thresholds {
+        let judged = threshold.judge(record);
+        let tone = if judged.holds { Tone::Good } else { Tone::Bad };
+        section.toned(crate::format::clean(&judged.to_string()), tone);
+    }
+    section
 }
 
 fn contradicting(record: &Record) -> Section {
