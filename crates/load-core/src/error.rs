@@ -25,4 +25,10 @@ impl ConfigError {
     ) -> ConfigError {
         ConfigError::Invalid { field: field.into(), value: value.to_string(), reason: reason.into() }
     }
+
+    /// The same refusal under the name that the setting has where it was given.
+    pub(crate) fn named(self, name: impl Into<String>) -> ConfigError {
+        let ConfigError::Invalid { value, reason, .. } = self;
+        ConfigError::Invalid { field: name.into(), value, reason }
+    }
 }

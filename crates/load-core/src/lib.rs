@@ -30,7 +30,7 @@ pub use op::{MAX_COUNTS, MAX_STEPS, Op, Said};
 pub use rate::{IntoRate, Rate};
 pub use record::Record;
 pub use restart::{Restart, RestartError};
-pub use schedule::{Arrivals, Schedule, ScheduledArrival, Shard};
+pub use schedule::{ArrivalProcess, ArrivalStream, Arrivals, RateHandle, Schedule, ScheduledArrival, Shard};
 pub use source::{Readings, Source, SourceError};
 pub use verdict::{Evidence, Figure, NotMeasured, RULES, Rule, Status, Verdict, Worse};
 pub use workload::{Session, SessionId, Workload};

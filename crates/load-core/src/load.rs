@@ -39,11 +39,12 @@ impl Load {
         Load { kind: Kind::Closed, sessions: concurrency, workers: None, overload: Overload::default() }
     }
 
-    /// Open loop: operations start when the schedule says, whether or not earlier ones have ended, as far as there are
-    /// sessions ([`DEFAULT_OPEN_SESSIONS`] unless told otherwise).
-    pub fn open(schedule: Schedule) -> Load {
+    /// Open loop: operations start when the schedule says, whether or not earlier ones have ended, as far as there
+    /// are sessions ([`DEFAULT_OPEN_SESSIONS`] unless told otherwise). Takes a [`Schedule`] or an
+    /// [`ArrivalProcess`](crate::ArrivalProcess).
+    pub fn open(schedule: impl Into<Schedule>) -> Load {
         Load {
-            kind: Kind::Open(schedule),
+            kind: Kind::Open(schedule.into()),
             sessions: DEFAULT_OPEN_SESSIONS,
             workers: None,
             overload: Overload::default(),
@@ -117,7 +118,8 @@ impl Load {
         {
             return Err(ConfigError::invalid("workers", workers, "there are at least 1 and at most 4096"));
         }
-        if self.is_open() {
+        if let Some(schedule) = self.schedule() {
+            schedule.validate()?;
             self.overload.validate(self.sessions)?;
         }
         Ok(())
@@ -128,8 +130,8 @@ impl Load {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Overload {
-    /// It waits its turn, first come, first served. Beyond `max_waiting` it is dropped. After a stall those that wait are
-    /// sent as fast as sessions come free, or at no more than `catch_up` times the schedule's rate.
+    /// It waits its turn, first come, first served. Beyond `max_waiting` it is dropped. After a stall those that wait
+    /// are sent as fast as sessions come free, or at no more than `catch_up` times the schedule's rate.
     #[non_exhaustive]
     Queue {
         /// How many may wait.

@@ -38,6 +38,12 @@ impl Rate {
         Err(ConfigError::invalid("rate", said, "a rate is above 0 and at most 1,000,000,000 per second"))
     }
 
+    /// The same with 0 allowed, for what may stand still: one end of a ramp.
+    pub(crate) fn checked_or_zero(per_second: f64, said: impl fmt::Display) -> Result<f64, ConfigError> {
+        // -0.0 becomes 0.0.
+        if per_second == 0.0 { Ok(0.0) } else { Rate::checked(per_second, said).map(Rate::per_second) }
+    }
+
     /// Events per second.
     pub fn per_second(self) -> f64 {
         self.0
@@ -54,24 +60,29 @@ impl FromStr for Rate {
     type Err = ConfigError;
 
     fn from_str(text: &str) -> Result<Rate, ConfigError> {
-        let wrong =
-            || ConfigError::invalid("rate", text, "write it as \"500/s\", \"30/min\", \"10/h\" or \"10k/s\"");
-        let (number, unit) = text.split_once('/').ok_or_else(wrong)?;
-        let seconds = match unit.trim() {
-            "s" | "sec" | "second" => 1.0,
-            "m" | "min" | "minute" => 60.0,
-            "h" | "hour" => 3600.0,
-            _ => return Err(wrong()),
-        };
-        let number = number.trim();
-        let (digits, factor) = match number.as_bytes().last() {
-            Some(b'k') => (&number[..number.len() - 1], 1e3),
-            Some(b'M') => (&number[..number.len() - 1], 1e6),
-            _ => (number, 1.0),
-        };
-        let value: f64 = digits.parse().map_err(|_| wrong())?;
-        Rate::checked(value * factor / seconds, text)
+        Rate::checked(per_second(text)?, text)
     }
+}
+
+/// What a text says, not yet checked to be a rate.
+fn per_second(text: &str) -> Result<f64, ConfigError> {
+    let wrong =
+        || ConfigError::invalid("rate", text, "write it as \"500/s\", \"30/min\", \"10/h\" or \"10k/s\"");
+    let (number, unit) = text.split_once('/').ok_or_else(wrong)?;
+    let seconds = match unit.trim() {
+        "s" | "sec" | "second" => 1.0,
+        "m" | "min" | "minute" => 60.0,
+        "h" | "hour" => 3600.0,
+        _ => return Err(wrong()),
+    };
+    let number = number.trim();
+    let (digits, factor) = match number.as_bytes().last() {
+        Some(b'k') => (&number[..number.len() - 1], 1e3),
+        Some(b'M') => (&number[..number.len() - 1], 1e6),
+        _ => (number, 1.0),
+    };
+    let value: f64 = digits.parse().map_err(|_| wrong())?;
+    Ok(value * factor / seconds)
 }
 
 impl TryFrom<String> for Rate {
@@ -94,6 +105,17 @@ pub trait IntoRate {
     /// # Errors
     /// As [`Rate::new`] and the parser.
     fn into_rate(self) -> Result<Rate, ConfigError>;
+
+    /// Events per second where standing still is allowed as well: `"0/s"` and `0.0` are 0.
+    ///
+    /// # Errors
+    /// As [`Rate::new`] and the parser, but for 0.
+    fn into_rate_or_zero(self) -> Result<f64, ConfigError>
+    where
+        Self: Sized,
+    {
+        self.into_rate().map(Rate::per_second)
+    }
 }
 
 impl IntoRate for Rate {
@@ -106,11 +128,19 @@ impl IntoRate for &str {
     fn into_rate(self) -> Result<Rate, ConfigError> {
         self.parse()
     }
+
+    fn into_rate_or_zero(self) -> Result<f64, ConfigError> {
+        Rate::checked_or_zero(per_second(self)?, self)
+    }
 }
 
 impl IntoRate for String {
     fn into_rate(self) -> Result<Rate, ConfigError> {
         self.parse()
+    }
+
+    fn into_rate_or_zero(self) -> Result<f64, ConfigError> {
+        self.as_str().into_rate_or_zero()
     }
 }
 
@@ -118,17 +148,29 @@ impl IntoRate for f64 {
     fn into_rate(self) -> Result<Rate, ConfigError> {
         Rate::new(self)
     }
+
+    fn into_rate_or_zero(self) -> Result<f64, ConfigError> {
+        Rate::checked_or_zero(self, self)
+    }
 }
 
 impl IntoRate for u32 {
     fn into_rate(self) -> Result<Rate, ConfigError> {
         Rate::new(f64::from(self))
     }
+
+    fn into_rate_or_zero(self) -> Result<f64, ConfigError> {
+        f64::from(self).into_rate_or_zero()
+    }
 }
 
 impl IntoRate for i32 {
     fn into_rate(self) -> Result<Rate, ConfigError> {
         Rate::new(f64::from(self))
+    }
+
+    fn into_rate_or_zero(self) -> Result<f64, ConfigError> {
+        f64::from(self).into_rate_or_zero()
     }
 }
 
@@ -162,5 +204,16 @@ mod tests {
             let said = bad.parse::<Rate>().unwrap_err().to_string();
             assert!(said.starts_with(&format!("rate: {bad} ")), "{said}");
         }
+    }
+
+    #[test]
+    fn standing_still_is_allowed_only_where_asked_for() {
+        for zero in ["0/s", "-0/s", "0/h"] {
+            assert_eq!(zero.into_rate_or_zero().unwrap().to_bits(), 0);
+            assert!(zero.into_rate().is_err());
+        }
+        assert_eq!((0).into_rate_or_zero().unwrap(), 0.0);
+        assert_eq!("2/s".into_rate_or_zero().unwrap(), 2.0);
+        assert!((-1.0).into_rate_or_zero().is_err() && "NaN/s".into_rate_or_zero().is_err());
     }
 }

@@ -1,20 +1,39 @@
 //! When operations are meant to start: pure data, testable without a clock.
 
+mod adjustable;
 mod arrivals;
+mod build;
+mod combine;
+mod curve;
+mod data;
+mod part;
+mod poisson;
+mod process;
 mod segment;
+mod shard;
+mod sine;
 
-pub use arrivals::{Arrivals, ScheduledArrival, Shard};
-use segment::Segment;
+pub use adjustable::RateHandle;
+pub use arrivals::{Arrivals, ScheduledArrival};
+pub use process::{ArrivalProcess, ArrivalStream};
+pub use shard::Shard;
 
-use crate::{ConfigError, IntoRate};
-use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use crate::ConfigError;
+use curve::Curve;
+use part::{Part, describe_all};
+use poisson::Spacing;
+use std::{fmt, sync::Arc, time::Duration};
 
-/// The intended starts of an open loop: the n-th one is an offset from the start of the measured phase, computed from n
-/// itself, so that nothing drifts. For a constant rate it is `n / rate`, for a ramp the inverse of the cumulative count.
+/// The intended starts of an open loop: pure data, from which the n-th start is an offset from the start of the
+/// measured phase, computed from n itself, so that nothing drifts.
 ///
-/// Intervals are half-open: 30/s for 30 s is 900 arrivals, the first at 0, and a ramp from 10/s to 100/s over 20 s is
-/// 1,100. Offsets are whole nanoseconds, rounded to the nearest.
+/// Made from [rates](Schedule::constant), [ramps](Schedule::ramp), [steps](Schedule::steps), [sines](Schedule::sine),
+/// [spikes](Schedule::spike), [pauses](Schedule::pause) and [given offsets](Schedule::replay), put together by
+/// [`then`](Schedule::then), [`repeat`](Schedule::repeat), [`lasting`](Schedule::lasting) and
+/// [`scale`](Schedule::scale). Arrivals are evenly spaced, or random at the same rates after
+/// [`poisson`](Schedule::poisson). Anything else is an [`ArrivalProcess`], taken by [`process`](Schedule::process) or
+/// [`from_fn`](Schedule::from_fn); one whose rate is changed during the run is made by
+/// [`adjustable`](Schedule::adjustable).
 ///
 /// ```
 /// use load_core::Schedule;
@@ -25,222 +44,158 @@ use std::time::Duration;
 /// assert_eq!(ramp.count(), Some(1100));
 /// # Ok::<(), load_core::ConfigError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Data", into = "Data")]
+///
+/// # The rule
+///
+/// Let F(t) be the integral of the rate over [0, t). Arrival n, counted from 0, is at the last t with F(t) ≤ n: for a
+/// constant rate n / rate, for a ramp the root of a quadratic, for a sine a root found to 1 ns. Intervals are
+/// half-open: 30/s for 30 s is 900 arrivals, the first at 0 and none at 30 s; a schedule that ends has as many
+/// arrivals as there are whole numbers below F(end). An F(end) within 10⁻⁹ of a whole number, or within the roundings
+/// of its own computation, is taken for that number. Nothing arrives in a pause: what is due when it begins arrives
+/// when it ends.
+///
+/// Offsets are whole nanoseconds, rounded to the nearest (but never up to the schedule's end), and right to 1 ns
+/// within 48 days of the start of a part; a year into it they are right to 4 ns. Times end at 2⁶⁴ ns, 584 years: a
+/// longer schedule is refused, and one without end has no arrivals beyond it.
+///
+/// # As data
+///
+/// It serializes with serde, rates as text (`"0.5/s"`) and times as whole nanoseconds, so that what is read back is
+/// equal to what was written; the plan's hash covers all of it. A schedule that holds an [`ArrivalProcess`] is
+/// written with the process's description and cannot be read back.
+#[derive(Clone)]
 pub struct Schedule {
-    segments: Vec<Placed>,
+    kind: Kind,
+    spacing: Spacing,
 }
 
-/// A segment and where it begins.
-#[derive(Debug, Clone, PartialEq)]
-struct Placed {
-    segment: Segment,
-    /// Seconds from the start of the schedule.
-    start: f64,
-    /// Arrivals before it.
-    before: f64,
-}
-
-/// What is serialized.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Data {
-    segments: Vec<Segment>,
+#[derive(Clone)]
+enum Kind {
+    Data { parts: Vec<Part>, curve: Arc<Curve> },
+    Process(Arc<dyn ArrivalProcess>),
 }
 
 impl Schedule {
-    /// A constant rate without end; the phase ends it. See [`lasting`](Schedule::lasting).
-    ///
-    /// # Errors
-    /// When the rate is not a rate.
-    pub fn constant(rate: impl IntoRate) -> Result<Schedule, ConfigError> {
-        Schedule::of(vec![Segment::Constant { rate: rate.into_rate()?.per_second(), seconds: None }])
-    }
-
-    /// A rate that changes evenly from `from` to `to` over `duration`.
-    ///
-    /// # Errors
-    /// When a rate is not a rate or the duration is zero. A ramp from or to nothing: use a small rate such as 0.001.
-    pub fn ramp(from: impl IntoRate, to: impl IntoRate, duration: Duration) -> Result<Schedule, ConfigError> {
-        let (from, to) = (from.into_rate()?.per_second(), to.into_rate()?.per_second());
-        Schedule::of(vec![Segment::Ramp { from, to, seconds: seconds(duration)? }])
-    }
-
-    /// Ends the last segment, which must be a constant rate, after `duration`.
-    ///
-    /// # Errors
-    /// When the duration is zero or the last segment has an end already.
-    pub fn lasting(self, duration: Duration) -> Result<Schedule, ConfigError> {
-        let length = seconds(duration)?;
-        let mut segments = self.into_segments();
-        match segments.last_mut() {
-            Some(Segment::Constant { seconds: end @ None, .. }) => *end = Some(length),
-            _ => {
-                let text = humantime::format_duration(duration);
-                return Err(ConfigError::invalid(
-                    "schedule.lasting",
-                    text,
-                    "this schedule has an end already",
-                ));
-            }
-        }
-        Schedule::of(segments)
-    }
-
-    /// This schedule, and when it has ended, another.
-    ///
-    /// # Errors
-    /// When this one has no end.
-    pub fn then(self, next: Schedule) -> Result<Schedule, ConfigError> {
-        let mut segments = self.into_segments();
-        segments.extend(next.into_segments());
-        Schedule::of(segments)
-    }
-
-    /// How many arrivals it has; `None` when it has no end.
+    /// How many arrivals it has; `None` when it has no end or is a process. Of [Poisson](Schedule::poisson) arrivals:
+    /// how many evenly spaced ones there would be, which is the expectation rounded up.
     pub fn count(&self) -> Option<u64> {
-        let last = self.segments.last()?;
-        let end = last.start + last.segment.seconds()?;
-        Some(self.count_before(end))
+        self.curve()?.count()
     }
 
-    /// How many arrivals lie within the first `duration`, its end excluded.
+    /// How many arrivals lie within the first `duration`, its end excluded. Of Poisson arrivals as
+    /// [`count`](Schedule::count); of a process 0.
     pub fn count_within(&self, duration: Duration) -> u64 {
-        self.count_before(duration.as_secs_f64())
+        self.curve().map_or(0, |curve| curve.count_before(saturating_ns(duration)))
     }
 
-    /// How long it lasts; `None` when it has no end.
+    /// How long it lasts; `None` when it has no end or is a process.
     pub fn duration(&self) -> Option<Duration> {
-        let last = self.segments.last()?;
-        Some(Duration::from_secs_f64(last.start + last.segment.seconds()?))
+        self.curve()?.end_ns().map(Duration::from_nanos)
     }
 
-    /// The rate at its start, per second.
+    /// The rate at its start, per second: 0 when it starts with a pause or a ramp from nothing.
     pub fn initial_rate(&self) -> f64 {
-        self.segments.first().map_or(0.0, |s| s.segment.rate(0.0))
+        self.rate_at(Duration::ZERO)
     }
 
-    /// The rate at an offset, per second; 0 after the end.
+    /// The rate at an offset, per second; 0 after the end. Of a replayed list: its mean rate. Of a process: what it
+    /// says.
     pub fn rate_at(&self, offset: Duration) -> f64 {
-        let t = offset.as_secs_f64();
-        let i = self.segments.partition_point(|s| s.start <= t).saturating_sub(1);
-        let placed = &self.segments[i];
-        let local = t - placed.start;
-        if placed.segment.seconds().is_some_and(|s| local >= s) { 0.0 } else { placed.segment.rate(local) }
+        match &self.kind {
+            Kind::Data { curve, .. } => curve.rate(saturating_ns(offset)),
+            Kind::Process(process) => process.rate_at(offset),
+        }
     }
 
-    /// The offset of arrival `n` (from 0) in ns; `None` after the end.
+    /// What a warm-up runs: the [initial rate](Schedule::initial_rate) without end, evenly spaced or Poisson as this
+    /// is. `None` when the initial rate is 0: there is nothing to warm up with.
+    pub fn warmup(&self) -> Option<Schedule> {
+        let constant = Schedule::constant(self.initial_rate()).ok()?;
+        Some(Schedule { spacing: self.spacing, ..constant })
+    }
+
+    /// The offset of arrival `n` (from 0) in ns; `None` after the end. Of Poisson arrivals: where an evenly spaced
+    /// one would be. A process does not know: `None`.
     pub fn at(&self, n: u64) -> Option<u64> {
-        self.at_position(n as f64)
+        self.curve()?.at(n)
     }
 
-    /// The arrivals of one shard, in order. [`Shard::whole`] is all of them.
+    /// The arrivals of one shard, in order. [`Shard::whole`] is all of them. For those of a random schedule or of a
+    /// process, give the run's seed by [`Arrivals::seeded`].
     pub fn arrivals(&self, shard: Shard) -> Arrivals {
-        Arrivals::new(self.clone(), shard)
+        Arrivals::new(self, shard)
+    }
+
+    /// Whether another run with the same seed gets the same arrivals. Not so for a process that says so, such as an
+    /// [adjustable](Schedule::adjustable) one.
+    pub fn is_replayable(&self) -> bool {
+        match &self.kind {
+            Kind::Data { .. } => true,
+            Kind::Process(process) => process.is_replayable(),
+        }
     }
 
     /// A short text for reports.
     pub fn describe(&self) -> String {
-        self.segments.iter().map(|s| s.segment.describe()).collect::<Vec<_>>().join(", then ")
-    }
-
-    /// The time, in ns, at which the cumulative count reaches `x`.
-    fn at_position(&self, x: f64) -> Option<u64> {
-        let i = self.segments.partition_point(|s| s.before <= x).saturating_sub(1);
-        let placed = &self.segments[i];
-        let local = placed.segment.inverse(x - placed.before);
-        let ns = to_ns(placed.start + local)?;
-        // The end is excluded; compared in whole ns, so that a rounding error cannot let one arrival too many in.
-        match placed.segment.seconds() {
-            Some(length) if i + 1 == self.segments.len() && ns >= to_ns(placed.start + length)? => None,
-            _ => Some(ns),
-        }
-    }
-
-    fn count_before(&self, t: f64) -> u64 {
-        let Some(end) = to_ns(t) else { return u64::MAX };
-        let i = self.segments.partition_point(|s| s.start < t).saturating_sub(1);
-        let placed = &self.segments[i];
-        let local = (t - placed.start).min(placed.segment.seconds().unwrap_or(f64::INFINITY));
-        // The closed form is right to one arrival; the rule itself (at(n) < t) decides.
-        let mut n = (placed.before + placed.segment.cumulative(local)).round() as u64;
-        while n > 0 && self.at(n - 1).is_none_or(|at| at >= end) {
-            n -= 1;
-        }
-        while self.at(n).is_some_and(|at| at < end) {
-            n += 1;
-        }
-        n
-    }
-
-    fn into_segments(self) -> Vec<Segment> {
-        self.segments.into_iter().map(|s| s.segment).collect()
-    }
-
-    fn of(segments: Vec<Segment>) -> Result<Schedule, ConfigError> {
-        let (mut start, mut before) = (0.0, 0.0);
-        let last = segments.len().checked_sub(1);
-        let Some(last) = last else {
-            return Err(ConfigError::invalid(
-                "schedule.segments",
-                "none",
-                "a schedule has at least one segment",
-            ));
+        let text = match &self.kind {
+            Kind::Data { parts, .. } => describe_all(parts),
+            Kind::Process(process) => process.describe(),
         };
-        let mut placed = Vec::with_capacity(segments.len());
-        for (i, segment) in segments.into_iter().enumerate() {
-            segment.validate()?;
-            placed.push(Placed { segment, start, before });
-            match segment.seconds() {
-                Some(length) => {
-                    before = snap(before + segment.cumulative(length));
-                    start += length;
-                }
-                None if i == last => {}
-                None => {
-                    let text = segment.describe();
-                    return Err(ConfigError::invalid(
-                        "schedule.then",
-                        text,
-                        "it has no end; give it one with `lasting`",
-                    ));
-                }
-            }
+        if self.spacing == Spacing::Even { text } else { format!("Poisson, {text}") }
+    }
+
+    /// Checks what could not be checked when it was put together. [`Load::validate`](crate::Load::validate) does.
+    ///
+    /// # Errors
+    /// When Poisson arrivals are asked for where the times are given, or when there is no arrival at all.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let given = match &self.kind {
+            Kind::Data { parts, .. } => parts.iter().any(Part::replays),
+            Kind::Process(_) => true,
+        };
+        if given && self.spacing != Spacing::Even {
+            let reason = "a replayed list or a process has its own times";
+            return Err(ConfigError::invalid("schedule.poisson", self.describe(), reason));
         }
-        Ok(Schedule { segments: placed })
+        if self.count() == Some(0) {
+            return Err(ConfigError::invalid("schedule", self.describe(), "it has no arrivals"));
+        }
+        Ok(())
+    }
+
+    fn curve(&self) -> Option<&Curve> {
+        match &self.kind {
+            Kind::Data { curve, .. } => Some(curve),
+            Kind::Process(_) => None,
+        }
+    }
+
+    fn of(parts: Vec<Part>, spacing: Spacing) -> Result<Schedule, ConfigError> {
+        let curve = Arc::new(Curve::of(&parts)?);
+        Ok(Schedule { kind: Kind::Data { parts, curve }, spacing })
     }
 }
 
-impl TryFrom<Data> for Schedule {
-    type Error = ConfigError;
-    fn try_from(data: Data) -> Result<Schedule, ConfigError> {
-        Schedule::of(data.segments)
+/// By what they are made of; two processes are equal when they are the same one.
+impl PartialEq for Schedule {
+    fn eq(&self, other: &Schedule) -> bool {
+        let same = match (&self.kind, &other.kind) {
+            (Kind::Data { parts, .. }, Kind::Data { parts: others, .. }) => parts == others,
+            (Kind::Process(a), Kind::Process(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        };
+        same && self.spacing == other.spacing
     }
 }
 
-impl From<Schedule> for Data {
-    fn from(schedule: Schedule) -> Data {
-        Data { segments: schedule.into_segments() }
+impl fmt::Debug for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Schedule({})", self.describe())
     }
 }
 
-fn seconds(duration: Duration) -> Result<f64, ConfigError> {
-    if duration.is_zero() {
-        return Err(ConfigError::invalid("schedule.duration", "0 s", "above zero"));
-    }
-    Ok(duration.as_secs_f64())
-}
-
-/// Whole totals stay whole: plain f64 sums give one arrival too many or too few in some 5 % of multi-segment schedules.
-fn snap(total: f64) -> f64 {
-    let whole = total.round();
-    if (total - whole).abs() <= 1e-9 * whole.max(1.0) { whole } else { total }
-}
-
-/// Nanoseconds, rounded; `None` beyond what 64 bits hold (584 years).
-fn to_ns(seconds: f64) -> Option<u64> {
-    let ns = (seconds * 1e9).round();
-    (ns < u64::MAX as f64).then_some(ns as u64)
+fn saturating_ns(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
