@@ -70,6 +70,11 @@ impl Kept {
         &self.path
     }
 
+    /// The directory that it is in.
+    pub(crate) fn directory(&self) -> &str {
+        self.path.rsplit_once('/').map_or("/", |(directory, _)| directory)
+    }
+
     /// The whole file.
     pub(crate) fn read(&mut self) -> io::Result<&[u8]> {
         let handle = match self.handle.take() {

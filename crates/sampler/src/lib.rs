@@ -1,19 +1,25 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod cgroup;
 mod counter;
 mod environment;
 mod files;
+mod generator;
 mod host;
 mod parse;
 mod probe;
+mod process;
 mod stolen;
 mod system;
 #[cfg(test)]
 mod testing;
 mod thread_clock;
 
+pub use cgroup::{Cgroup, ContainerAccount};
 pub use environment::environment;
+pub use generator::Generator;
 pub use host::{FreeSpace, HostCpu, HostDisks, HostLoad, HostMemory, HostNetwork, HostPressure};
+pub use process::{OtherProcess, Others, ProcessTree};
 pub use stolen::StolenClock;
 pub use thread_clock::{ThreadClock, ThreadTimes};

@@ -1,8 +1,9 @@
 //! Time that the machine withheld: steal by the hypervisor, throttling by a CPU limit.
 
 use crate::{
+    cgroup::places,
     files::{Handle, Root},
-    parse::{cgroup, stat},
+    parse::{self, stat},
     system,
 };
 use std::sync::Arc;
@@ -59,7 +60,7 @@ impl StolenClock {
         });
         let mut throttled = None;
         for handle in &files.cpu_stats {
-            if let Some(ns) = handle.read(&mut buffer).ok().and_then(cgroup::throttled_ns) {
+            if let Some(ns) = handle.read(&mut buffer).ok().and_then(parse::cgroup::throttled_ns) {
                 throttled = Some(throttled.unwrap_or(0u64).saturating_add(ns));
             }
         }
@@ -94,32 +95,9 @@ fn mean_steal(lines: &stat::CpuLines, allowed: Option<&[u32]>, ticks_per_second:
 
 /// `cpu.stat` of the own cgroup and of those above it, of both versions, as far as they can be seen.
 fn cpu_stat_paths(root: &Root) -> Vec<String> {
-    let Some(text) = root.text("proc/self/cgroup") else { return Vec::new() };
-    let membership = cgroup::membership(text.as_bytes());
-    let mut paths = Vec::new();
-    let mut add = |mount: &str, path: &str| {
-        let mut path = path.trim_end_matches('/');
-        loop {
-            paths.push(format!("{mount}{path}/cpu.stat"));
-            let Some(cut) = path.rfind('/') else { break };
-            path = &path[..cut];
-        }
-    };
-    for (controllers, path) in &membership.v1 {
-        if controllers.iter().any(|c| c == "cpu") {
-            let mounts = [controllers.join(","), "cpu".into()].map(|name| format!("sys/fs/cgroup/{name}"));
-            if let Some(mount) = mounts.iter().find(|m| root.exists(m)) {
-                add(mount, path);
-            }
-        }
-    }
-    if let Some(path) = &membership.v2 {
-        let mounts = ["sys/fs/cgroup/unified", "sys/fs/cgroup"];
-        if let Some(mount) = mounts.iter().find(|m| root.exists(&format!("{m}/cgroup.controllers"))) {
-            add(mount, path);
-        }
-    }
-    paths
+    let places = places(root, "self");
+    let levels = places.v1("cpu").into_iter().chain(places.v2.as_ref()).flat_map(|place| place.levels());
+    levels.map(|directory| format!("{directory}/cpu.stat")).collect()
 }
 
 #[cfg(test)]
@@ -154,7 +132,7 @@ mod tests {
     fn throttling_is_read_from_both_versions_and_from_the_groups_above() {
         let root = tempfile::tempdir().unwrap();
         write(root.path(), "proc/self/cgroup", "0::/pod/app\n");
-        write(root.path(), "sys/fs/cgroup/cgroup.controllers", "cpu\n");
+        write(root.path(), "proc/self/mountinfo", "9 8 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
         write(root.path(), "sys/fs/cgroup/pod/cpu.stat", "usage_usec 9\nthrottled_usec 30\n");
         write(root.path(), "sys/fs/cgroup/pod/app/cpu.stat", "usage_usec 9\nthrottled_usec 12\n");
         write(root.path(), "sys/fs/cgroup/cpu.stat", "usage_usec 9\n");
@@ -162,6 +140,8 @@ mod tests {
 
         let root = tempfile::tempdir().unwrap();
         write(root.path(), "proc/self/cgroup", "3:cpu,cpuacct:/docker/x\n0::/\n");
+        let mounts = "9 8 0:38 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n";
+        write(root.path(), "proc/self/mountinfo", mounts);
         write(
             root.path(),
             "sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.stat",

@@ -36,6 +36,38 @@ pub(crate) fn allowed_cpus() -> Option<Vec<u32>> {
     None
 }
 
+/// CPUs of the whole machine, whatever this process may use of them.
+#[cfg(target_os = "linux")]
+pub(crate) fn cpus() -> usize {
+    // As many as are configured: CPUs may come online later.
+    let configured = std::fs::read_to_string("/sys/devices/system/cpu/possible").ok();
+    let last = configured.and_then(|text| text.trim().rsplit(['-', ',']).next()?.parse::<usize>().ok());
+    let own = std::thread::available_parallelism().map_or(1, |n| n.get());
+    last.map_or(own, |last| (last + 1).max(own))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+/// CPUs of the whole machine that are online; those that this process may use where that cannot be read.
+pub(crate) fn cpus_online(root: &crate::files::Root) -> usize {
+    let own = std::thread::available_parallelism().map_or(1, |n| n.get());
+    root.line("sys/devices/system/cpu/online").and_then(|list| count(&list)).unwrap_or(own)
+}
+
+/// How many numbers a list like `0-3,8` holds.
+fn count(list: &str) -> Option<usize> {
+    let mut total = 0usize;
+    for part in list.trim().split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        total = total.checked_add(last.checked_sub(first)?.checked_add(1)?)?;
+    }
+    Some(total)
+}
+
 /// Bytes of a page of memory.
 #[cfg(target_os = "linux")]
 pub(crate) fn page_size() -> u64 {
@@ -74,4 +106,25 @@ pub(crate) fn space(_: &Path) -> io::Result<Space> {
 /// Ticks as nanoseconds, without overflow before 584 years.
 pub(crate) fn ticks_to_ns(ticks: u64, per_second: u64) -> u64 {
     (u128::from(ticks) * 1_000_000_000 / u128::from(per_second.max(1))).try_into().unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_cpus() {
+        assert_eq!(count("0-3,8,10-11\n"), Some(7));
+        assert_eq!(count("0"), Some(1));
+        for odd in ["", "3-1", "a-b", "0-18446744073709551615"] {
+            assert_eq!(count(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn ticks_do_not_overflow() {
+        assert_eq!(ticks_to_ns(150, 100), 1_500_000_000);
+        assert_eq!(ticks_to_ns(u64::MAX, 100), u64::MAX);
+        assert_eq!(ticks_to_ns(1, 0), 1_000_000_000);
+    }
 }

@@ -68,8 +68,10 @@ impl ThreadClock {
             return Some(ThreadTimes { cpu_ns, run_queue_ns: Some(waited) });
         }
         let stat = pid::stat(self.0.stat.as_ref()?.read_line(&mut buffer).ok()?)?;
-        let ticks = stat.user_ticks.saturating_add(stat.system_ticks);
-        Some(ThreadTimes { cpu_ns: system::ticks_to_ns(ticks, self.0.ticks_per_second), run_queue_ns: None })
+        Some(ThreadTimes {
+            cpu_ns: system::ticks_to_ns(stat.own_ticks(), self.0.ticks_per_second),
+            run_queue_ns: None,
+        })
     }
 }
 

@@ -31,6 +31,11 @@ pub fn environment() -> Environment {
     of(&Root::system())
 }
 
+/// Physical memory.
+pub(crate) fn memory_bytes(root: &Root) -> Option<u64> {
+    hardware::memory_bytes(root, "MemTotal:")
+}
+
 fn of(root: &Root) -> Environment {
     let mut e = Environment::default();
     e.host = os::host(root);
@@ -39,7 +44,7 @@ fn of(root: &Root) -> Environment {
     e.virtualisation = virtualisation::describe(root);
     e.cpu_model = hardware::cpu_model(root);
     e.cores = std::thread::available_parallelism().ok().and_then(|n| n.get().try_into().ok());
-    e.memory_bytes = hardware::memory_bytes(root, "MemTotal:");
+    e.memory_bytes = memory_bytes(root);
     e.openloop_version = Some(env!("CARGO_PKG_VERSION").into());
     let mut more = |name: &str, value: Option<Value>| {
         if let Some(value) = value {

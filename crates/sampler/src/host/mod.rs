@@ -14,4 +14,5 @@ pub use load::HostLoad;
 pub use memory::HostMemory;
 pub use network::HostNetwork;
 pub use pressure::HostPressure;
+pub(crate) use pressure::shares as pressure_shares;
 pub use space::FreeSpace;

@@ -3,6 +3,7 @@
 pub(crate) mod cgroup;
 pub(crate) mod disk;
 pub(crate) mod memory;
+pub(crate) mod mounts;
 pub(crate) mod net;
 pub(crate) mod pid;
 pub(crate) mod pressure;

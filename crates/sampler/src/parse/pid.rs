@@ -21,10 +21,19 @@ pub(crate) struct PidStat<'a> {
     pub(crate) parent: u32,
     pub(crate) user_ticks: u64,
     pub(crate) system_ticks: u64,
+    /// User and system time of the children that ended and were waited for, and of theirs.
+    pub(crate) children_ticks: u64,
     pub(crate) threads: u64,
     /// Ticks from boot to the start of the process: with the PID it names a process for good.
     pub(crate) start_ticks: u64,
     pub(crate) resident_pages: u64,
+}
+
+impl PidStat<'_> {
+    /// Ticks of the process itself.
+    pub(crate) fn own_ticks(&self) -> u64 {
+        self.user_ticks.saturating_add(self.system_ticks)
+    }
 }
 
 /// `stat`. The name may hold spaces and brackets, so the fields begin after the last `)`.
@@ -39,10 +48,21 @@ pub(crate) fn stat(bytes: &[u8]) -> Option<PidStat<'_>> {
     let parent = words.next()?.parse().ok()?;
     let user_ticks = number(&mut words.by_ref().skip(9))?;
     let system_ticks = number(&mut words)?;
-    let threads = number(&mut words.by_ref().skip(4))?;
+    let children_ticks = number(&mut words)?.saturating_add(number(&mut words)?);
+    let threads = number(&mut words.by_ref().skip(2))?;
     let start_ticks = number(&mut words.by_ref().skip(1))?;
     let resident_pages = number(&mut words.by_ref().skip(1))?;
-    Some(PidStat { name, state, parent, user_ticks, system_ticks, threads, start_ticks, resident_pages })
+    Some(PidStat {
+        name,
+        state,
+        parent,
+        user_ticks,
+        system_ticks,
+        children_ticks,
+        threads,
+        start_ticks,
+        resident_pages,
+    })
 }
 
 #[cfg(test)]
@@ -62,10 +82,11 @@ mod tests {
     #[test]
     fn stat_survives_any_name() {
         let line =
-            b"77 (a) R 1 (x) S 42 77 77 0 -1 4194304 104 0 0 0 250 31 0 0 20 0 9 0 104270 3133440 403 1844\n";
+            b"77 (a) R 1 (x) S 42 77 77 0 -1 4194304 104 0 0 0 250 31 5 2 20 0 9 0 104270 3133440 403 1844\n";
         let stat = stat(line).unwrap();
         assert_eq!((stat.name, stat.state, stat.parent), ("a) R 1 (x", 'S', 42));
         assert_eq!((stat.user_ticks, stat.system_ticks), (250, 31));
+        assert_eq!(stat.children_ticks, 7);
         assert_eq!((stat.threads, stat.start_ticks, stat.resident_pages), (9, 104_270, 403));
     }
 
