@@ -23,7 +23,7 @@ pub fn classify(error: &(dyn StdError + 'static), failure: &mut Failure) -> bool
     } else if let Some(e) = error.downcast_ref::<Error>() {
         match e {
             Error::Connect { source, .. } => Meaning::of(source).while_connecting(),
-            Error::Statement { source, .. } => Meaning::of(source),
+            Error::Statement { source, .. } | Error::InScript { source, .. } => Meaning::of(source),
             Error::ConnectTimeout { .. } => Meaning::new(Class::Connect, "timed out").lost(false),
             Error::Timeout { .. } => Meaning::new(Class::Timeout, "statement").lost(true),
             Error::TooManySessions { .. } => Meaning::new(Class::Sql, "53300"),

@@ -75,6 +75,48 @@ pub enum Error {
         table: String,
     },
 
+    /// Something of ours is still on the server after it was dropped.
+    #[error("{what} is still there")]
+    Remains {
+        /// What.
+        what: String,
+    },
+
+    /// A parameter of a statement is of a type that an integer cannot stand for.
+    #[error(
+        "statement {statement:?}: parameter ${position} (:{variable}) is of type {ty}, which an integer cannot stand for"
+    )]
+    Parameter {
+        /// The name of the statement.
+        statement: &'static str,
+        /// The parameter's number, from 1.
+        position: usize,
+        /// The variable that was to be put there.
+        variable: String,
+        /// The type that the server expects there.
+        ty: String,
+    },
+
+    /// A statement of a workload's script failed.
+    #[error("statement {statement:?}: {}", reason(source))]
+    InScript {
+        /// The name of the statement.
+        statement: &'static str,
+        /// What the server or the network said.
+        source: tokio_postgres::Error,
+    },
+
+    /// A statement of a workload's script did something else than it should have.
+    #[error("statement {statement:?}: {found} rows, not {expected}")]
+    Rows {
+        /// The name of the statement.
+        statement: &'static str,
+        /// Rows it gave or changed.
+        found: u64,
+        /// Rows it was to give or change.
+        expected: u64,
+    },
+
     /// More sessions than the server lets in.
     #[error(
         "{asked} sessions were asked for, but the server has room for {free} (max_connections {limit}, {reserved} of them \

@@ -1,5 +1,7 @@
 //! Tests against a real PostgreSQL, which each starts for itself.
 
 mod connect;
+mod data;
 mod fixture;
 mod run;
+mod temporary;

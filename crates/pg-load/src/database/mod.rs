@@ -1,0 +1,208 @@
+//! A database that is there for a run and gone after it.
+
+mod owner;
+mod sweep;
+
+pub use sweep::{LeftDatabase, SweptDatabases};
+
+use crate::{Connection, Error, Server, connection::within};
+use load_core::{ConfigError, record::Check};
+use owner::Owner;
+use std::{
+    fmt,
+    sync::atomic::{AtomicU32, Ordering},
+    time::{Duration, Instant},
+};
+
+/// Every name of a temporary database begins so.
+const PREFIX: &str = "openloop_";
+/// Limit for making or dropping one.
+const LIMIT: Duration = Duration::from_secs(60);
+/// Limit for dropping one that was not dropped by name.
+const LAST_LIMIT: Duration = Duration::from_secs(10);
+/// `DROP DATABASE .. WITH (FORCE)`, from this version of the server on.
+const FORCES: i32 = 130_000;
+
+/// A database with a name of its own on a server of yours, which belongs to this process.
+///
+/// Drop it by [`remove`](TemporaryDatabase::remove), which says whether it is gone. One that is only dropped (on the way
+/// out of an error or a panic) is removed too, blocking for at most ten seconds. What a killed process left is removed when
+/// the next one is made, or by [`sweep`](TemporaryDatabase::sweep): who made a database stands in its comment. Nothing
+/// else on the server is touched.
+pub struct TemporaryDatabase {
+    admin: Server,
+    server: Server,
+    name: String,
+    gone: bool,
+}
+
+impl TemporaryDatabase {
+    /// Makes one. `admin` is a database on the same server to connect to meanwhile, such as `postgres`; its role must be
+    /// allowed to make databases. Removes what dead processes left, and says so by `tracing::warn`.
+    ///
+    /// # Errors
+    /// [`Error::Connect`], [`Error::Statement`], [`Error::Timeout`].
+    pub async fn create(admin: &Server) -> Result<TemporaryDatabase, Error> {
+        TemporaryDatabase::make(admin, &owner::run_id()).await
+    }
+
+    /// The same with a run id of yours in its name.
+    ///
+    /// # Errors
+    /// As [`create`](TemporaryDatabase::create); [`Error::Config`] unless the id is 1 to 32 lower-case letters and digits.
+    pub async fn create_for_run(admin: &Server, run_id: &str) -> Result<TemporaryDatabase, Error> {
+        let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+        if !(1..=32).contains(&run_id.len()) || !run_id.bytes().all(good) {
+            let why = "1 to 32 lower-case letters and digits";
+            return Err(ConfigError::invalid("run_id", run_id, why).into());
+        }
+        TemporaryDatabase::make(admin, run_id).await
+    }
+
+    async fn make(admin: &Server, run_id: &str) -> Result<TemporaryDatabase, Error> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("{PREFIX}{run_id}_{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        let connection = admin.connect().await?;
+        match sweep::sweep(&connection).await {
+            Ok(swept) if swept.is_empty() => {}
+            Ok(swept) => tracing::warn!("{}", swept.to_string().trim_end()),
+            // What others left must not keep this run from working.
+            Err(error) => tracing::warn!(%error, "databases that earlier runs left could not be looked for"),
+        }
+        let comment = Owner::this_process(run_id).to_comment();
+        let made = async {
+            let server = admin.clone().with_database(&name);
+            let mut database =
+                TemporaryDatabase { admin: admin.clone(), server, name: name.clone(), gone: true };
+            // From template0: nobody can be connected to it, which would be in the way.
+            let sql = format!("create database {name} template template0");
+            connection.execute(format!("making database {name}"), &sql).await?;
+            // Only now is it ours to remove: one of this name may have been there before.
+            database.gone = false;
+            let sql = format!("comment on database {name} is '{}'", comment.replace('\'', "''"));
+            match connection.execute(format!("signing database {name}"), &sql).await {
+                Ok(()) => Ok(database),
+                Err(error) => {
+                    database.remove().await;
+                    Err(error)
+                }
+            }
+        };
+        let made = within(&format!("making database {name}"), LIMIT, made).await;
+        connection.close().await;
+        made
+    }
+
+    /// Removes the databases of processes that have ended without doing so. Those of living processes, of other machines,
+    /// and all that do not bear our mark are left alone.
+    ///
+    /// # Errors
+    /// [`Error::Connect`], [`Error::Statement`]. What could not be removed is no error, it is in the result.
+    pub async fn sweep(admin: &Server) -> Result<SweptDatabases, Error> {
+        let connection = admin.connect().await?;
+        let swept = sweep::sweep(&connection).await;
+        connection.close().await;
+        swept
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How to connect to it.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Drops it, with whoever is still connected to it, and looks whether it is gone. The answer is the check
+    /// `cleanup.postgres` for the record; when it did not pass, its detail says what is in the way, and the next run tries
+    /// again.
+    pub async fn remove(mut self) -> Check {
+        let start = Instant::now();
+        let removed =
+            within(&format!("dropping database {}", self.name), LIMIT, remove(&self.admin, &self.name)).await;
+        // Either way: trying again at once would not help.
+        self.gone = true;
+        let (passed, detail) = match removed {
+            Ok(()) => (true, format!("database {} is dropped", self.name)),
+            Err(error) => (false, format!("database {} is left over: {error}", self.name)),
+        };
+        Check::new("cleanup.postgres", passed, start.elapsed().as_nanos() as u64, detail)
+    }
+}
+
+impl fmt::Debug for TemporaryDatabase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TemporaryDatabase({})", self.server)
+    }
+}
+
+impl Drop for TemporaryDatabase {
+    fn drop(&mut self) {
+        if self.gone {
+            return;
+        }
+        // A thread, for this one may be inside a runtime, or unwinding.
+        let (admin, name) = (self.admin.clone(), self.name.clone());
+        let run = move || -> Result<(), String> {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .map_err(|e| e.to_string())?;
+            let removal = within("dropping it", LAST_LIMIT, remove(&admin, &name));
+            runtime.block_on(removal).map_err(|e| e.to_string())
+        };
+        let done =
+            std::thread::Builder::new().name("pg-cleanup".into()).spawn(run).map(|thread| thread.join());
+        match done {
+            Ok(Ok(Ok(()))) => tracing::debug!(database = self.name, "dropped"),
+            Ok(Ok(Err(error))) => {
+                tracing::error!(database = self.name, error, "left over; the next run will drop it")
+            }
+            _ => tracing::error!(database = self.name, "left over; the next run will drop it"),
+        }
+    }
+}
+
+async fn remove(admin: &Server, name: &str) -> Result<(), Error> {
+    let connection = admin.connect().await?;
+    let removed = remove_on(&connection, name).await;
+    connection.close().await;
+    removed
+}
+
+/// Drops a database of ours and makes sure of it.
+async fn remove_on(connection: &Connection, name: &str) -> Result<(), Error> {
+    let client = connection.client();
+    let what = || Error::statement(format!("dropping database {name}"));
+    let version =
+        client.query_one("select current_setting('server_version_num')::int", &[]).await.map_err(what())?;
+    let dropped = if version.get::<_, i32>(0) >= FORCES {
+        client.batch_execute(&format!("drop database if exists {name} with (force)")).await
+    } else {
+        let sql = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()";
+        client.execute(sql, &[&name]).await.map_err(what())?;
+        client.batch_execute(&format!("drop database if exists {name}")).await
+    };
+    if let Err(source) = dropped {
+        let held_by = sessions(connection, name).await.unwrap_or_default();
+        let held_by =
+            if held_by.is_empty() { String::new() } else { format!("; connected to it: {held_by}") };
+        return Err(Error::Statement { what: format!("dropping database {name}{held_by}"), source });
+    }
+    let sql = "select count(*) from pg_database where datname = $1";
+    match client.query_one(sql, &[&name]).await.map_err(what())?.get::<_, i64>(0) {
+        0 => Ok(()),
+        _ => Err(Error::Remains { what: format!("database {name}") }),
+    }
+}
+
+/// Who is connected to a database, in words.
+async fn sessions(connection: &Connection, name: &str) -> Result<String, Error> {
+    let sql = "select coalesce(string_agg(format('process %s (%s, user %s)', pid, \
+               coalesce(nullif(application_name, ''), backend_type), usename), ', ' order by pid), '') \
+               from pg_stat_activity where datname = $1";
+    let row = connection.client().query_one(sql, &[&name]).await;
+    Ok(row.map_err(Error::statement("looking for sessions"))?.get(0))
+}
