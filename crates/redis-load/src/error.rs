@@ -5,7 +5,7 @@ use load_core::{ConfigError, Failure};
 /// Why something other than an operation failed: settings, the isolation, a pre-fill, a reading.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum RedisError {
     /// A setting was refused before anything connected.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -42,13 +42,24 @@ pub enum Error {
     },
 }
 
-impl Error {
-    pub(crate) fn config(field: &str, value: impl std::fmt::Display, reason: &str) -> Error {
-        Error::Config(ConfigError::invalid(field, value, reason))
+impl RedisError {
+    pub(crate) fn config(field: &str, value: impl std::fmt::Display, reason: &str) -> RedisError {
+        RedisError::Config(ConfigError::invalid(field, value, reason))
+    }
+
+    /// Whether it may be otherwise in a moment: the server is starting, loading, or failing over.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            RedisError::Server { .. } => true,
+            RedisError::Refused { reply, .. } => ["LOADING", "BUSY", "MASTERDOWN", "TRYAGAIN", "CLUSTERDOWN"]
+                .iter()
+                .any(|word| reply.starts_with(word)),
+            _ => false,
+        }
     }
 
     /// From a failure to connect or to get an answer.
-    pub(crate) fn server(target: &crate::Target, failure: &Failure) -> Error {
-        Error::Server { target: target.to_string(), what: failure.describe() }
+    pub(crate) fn server(target: &crate::Target, failure: &Failure) -> RedisError {
+        RedisError::Server { target: target.to_string(), what: failure.describe() }
     }
 }

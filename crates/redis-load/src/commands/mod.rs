@@ -6,7 +6,7 @@ mod payload;
 mod prefix;
 mod template;
 
-pub(crate) use batch::{Batch, Menu};
+pub(crate) use batch::{Batch, Menu, Slot};
 pub use payload::Payload;
 pub(crate) use payload::{STAMP, Value};
 pub(crate) use prefix::Prefix;

@@ -1,6 +1,6 @@
 //! The values that are written.
 
-use crate::{Error, keys::DIGITS};
+use crate::{RedisError, keys::DIGITS};
 use std::{fmt, sync::Arc};
 
 /// Larger values are not copied into each request.
@@ -53,12 +53,12 @@ impl Payload {
         self.size
     }
 
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), RedisError> {
         if self.size > LARGEST {
-            return Err(Error::config("payload", self.size, "Redis takes at most 512 MiB"));
+            return Err(RedisError::config("payload", self.size, "Redis takes at most 512 MiB"));
         }
         if self.kind == Kind::Verified && self.size == 0 {
-            return Err(Error::config("payload", 0, "a verified value needs a byte at least"));
+            return Err(RedisError::config("payload", 0, "a verified value needs a byte at least"));
         }
         Ok(())
     }

@@ -2,8 +2,11 @@
 
 use super::listed::{COLLECTIONS, COUNTER};
 use crate::keys::DIGITS;
-use rand::RngExt;
-use std::fmt;
+use std::{
+    collections::hash_map::RandomState,
+    fmt,
+    hash::{BuildHasher, Hasher},
+};
 
 /// Begins with this, which people rarely begin keys with, and which means nothing to SCAN's patterns or to a cluster.
 const MARK: u8 = b'~';
@@ -14,10 +17,14 @@ const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS
 pub(crate) struct Prefix([u8; 4]);
 
 impl Prefix {
-    pub(crate) fn random(rng: &mut impl rand::Rng) -> Prefix {
+    /// One that nobody can foresee.
+    pub(crate) fn random() -> Prefix {
+        // The seeds of hash maps are random, and enough for 62^3 names.
+        let mut number = RandomState::new().build_hasher().finish();
         let mut bytes = [MARK; 4];
         for byte in &mut bytes[1..] {
-            *byte = LETTERS[rng.random_range(0..LETTERS.len())];
+            *byte = LETTERS[(number % LETTERS.len() as u64) as usize];
+            number /= LETTERS.len() as u64;
         }
         Prefix(bytes)
     }

@@ -2,7 +2,7 @@
 
 mod ycsb;
 
-use crate::Error;
+use crate::RedisError;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal, Zipf};
 use std::fmt;
@@ -91,22 +91,26 @@ impl Keys {
     }
 
     /// Says which setting cannot be meant.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), RedisError> {
         if !(1..=LARGEST_SPACE).contains(&self.space) {
-            return Err(Error::config("keys.space", self.space, "give 1 to 10^12: keys have 12 digits"));
+            return Err(RedisError::config("keys.space", self.space, "give 1 to 10^12: keys have 12 digits"));
         }
         match self.law {
             Law::Zipf(exponent) if !(exponent > 0.0 && exponent.is_finite()) => {
-                Err(Error::config("keys.zipf", exponent, "give an exponent above 0"))
+                Err(RedisError::config("keys.zipf", exponent, "give an exponent above 0"))
             }
             Law::Gaussian { centre, deviation } => {
                 if !(0.0..=self.space as f64).contains(&centre) {
-                    return Err(Error::config("keys.gaussian.centre", centre, "must lie in the key space"));
+                    return Err(RedisError::config(
+                        "keys.gaussian.centre",
+                        centre,
+                        "must lie in the key space",
+                    ));
                 }
                 // A draw must fall inside within a few tries.
                 if self.space > 1 && !(deviation > 0.0 && deviation <= 10.0 * self.space as f64) {
                     let reason = "give a standard deviation above 0, at most ten times the key space";
-                    return Err(Error::config("keys.gaussian.deviation", deviation, reason));
+                    return Err(RedisError::config("keys.gaussian.deviation", deviation, reason));
                 }
                 Ok(())
             }

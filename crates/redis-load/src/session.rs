@@ -1,0 +1,30 @@
+//! A session, with either client.
+
+use crate::lean::LeanSession;
+use load_core::{Op, Outcome, Session};
+
+/// One connection to the server; an operation is one request, or one pipeline of them. Made by
+/// [`Redis`](crate::Redis).
+#[derive(Debug)]
+pub struct RedisSession(pub(crate) Inner);
+
+#[derive(Debug)]
+pub(crate) enum Inner {
+    Lean(LeanSession),
+}
+
+impl Session for RedisSession {
+    #[inline]
+    async fn call(&mut self, op: &mut Op) -> Outcome {
+        match &mut self.0 {
+            Inner::Lean(session) => session.call(op).await,
+        }
+    }
+
+    #[inline]
+    fn prepare(&mut self, op: &mut Op) {
+        match &mut self.0 {
+            Inner::Lean(session) => session.prepare(op),
+        }
+    }
+}

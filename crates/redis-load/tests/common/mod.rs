@@ -1,0 +1,268 @@
+//! A Redis server of the test's own, and a way to drive sessions by hand.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use load_core::{Clock, Failure, Names, Op, Outcome, Session, SessionId, Workload};
+use redis_load::Target;
+use std::{
+    collections::BTreeMap,
+    net::{SocketAddr, TcpListener, TcpStream},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    rc::Rc,
+    thread,
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+
+/// A redis-server on a free port of the loopback, gone when dropped.
+pub(crate) struct Server {
+    child: Child,
+    port: u16,
+    dir: TempDir,
+    password: Option<String>,
+    args: Vec<String>,
+}
+
+impl Server {
+    /// Starts one; `None`, said aloud, when there is no redis-server on this machine.
+    pub(crate) fn start(args: &[&str]) -> Option<Server> {
+        Server::start_with(args, None)
+    }
+
+    pub(crate) fn start_with(args: &[&str], password: Option<&str>) -> Option<Server> {
+        if Command::new("redis-server").arg("--version").stdout(Stdio::null()).status().is_err() {
+            eprintln!("SKIPPED: no redis-server on this machine");
+            return None;
+        }
+        let args: Vec<String> = args.iter().map(|a| (*a).to_owned()).collect();
+        // Another may take the port before the server does.
+        for _ in 0..5 {
+            let dir = tempfile::tempdir().unwrap();
+            let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+            let child = spawn(port, &dir, password, &args);
+            let mut server =
+                Server { child, port, dir, password: password.map(str::to_owned), args: args.clone() };
+            if server.wait_listening() {
+                return Some(server);
+            }
+        }
+        panic!("redis-server does not start")
+    }
+
+    fn wait_listening(&mut self) -> bool {
+        let end = Instant::now() + Duration::from_secs(20);
+        while Instant::now() < end {
+            if self.child.try_wait().unwrap().is_some() {
+                return false;
+            }
+            if TcpStream::connect(self.address()).is_ok() {
+                return true;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        false
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], self.port))
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.dir.path().join("redis.sock")
+    }
+
+    pub(crate) fn directory(&self) -> PathBuf {
+        self.dir.path().to_owned()
+    }
+
+    /// Database 15, with the password if there is one, and limits that a busy machine keeps.
+    pub(crate) fn target(&self) -> Target {
+        let target = Target::address(self.address()).timeout(Duration::from_secs(20));
+        match &self.password {
+            Some(password) => target.password(password.clone()),
+            None => target,
+        }
+    }
+
+    /// What redis-cli prints.
+    pub(crate) fn cli(&self, args: &[&str]) -> String {
+        let mut command = Command::new("redis-cli");
+        command.args(["-h", "127.0.0.1", "-p", &self.port.to_string()]).args(args);
+        if let Some(password) = &self.password {
+            command.env("REDISCLI_AUTH", password);
+        }
+        String::from_utf8_lossy(&command.output().expect("redis-cli").stdout).trim().to_owned()
+    }
+
+    /// What redis-cli prints in database 15.
+    pub(crate) fn cli15(&self, args: &[&str]) -> String {
+        self.cli(&[&["-n", "15"], args].concat())
+    }
+
+    /// How often a command was carried out.
+    pub(crate) fn calls(&self, command: &str) -> u64 {
+        let stats = self.cli(&["INFO", "commandstats"]);
+        let line = stats.lines().find(|l| l.starts_with(&format!("cmdstat_{command}:calls=")));
+        line.map_or(0, |l| l.split(['=', ',']).nth(1).unwrap().parse().unwrap())
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a signal by name, such as `STOP`.
+    pub(crate) fn signal(&self, name: &str) {
+        assert!(
+            Command::new("kill")
+                .args([&format!("-{name}"), &self.pid().to_string()])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Starts it again on the same port, in the same directory.
+    pub(crate) fn start_again(&mut self) {
+        self.kill();
+        self.child = spawn(self.port, &self.dir, self.password.as_deref(), &self.args);
+        assert!(self.wait_listening(), "redis-server does not start again");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn spawn(port: u16, dir: &TempDir, password: Option<&str>, args: &[String]) -> Child {
+    let mut command = Command::new("redis-server");
+    command
+        .args([
+            "--port",
+            &port.to_string(),
+            "--bind",
+            "127.0.0.1",
+            "--daemonize",
+            "no",
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+        ])
+        .args(["--dir", dir.path().to_str().unwrap(), "--logfile", "redis.log", "--unixsocket"])
+        .arg(dir.path().join("redis.sock"))
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    if let Some(password) = password {
+        let path = dir.path().join("auth.conf");
+        std::fs::write(&path, format!("requirepass \"{password}\"\n")).unwrap();
+        let config = path.to_str().unwrap().to_owned();
+        let mut with_config = Command::new("redis-server");
+        with_config.arg(config).args(command.get_args()).stdin(Stdio::null()).stdout(Stdio::null());
+        command = with_config;
+    }
+    command.spawn().unwrap()
+}
+
+/// Runs a future as a worker would: on a single-threaded runtime whose tasks may be `!Send`.
+pub(crate) fn on_worker<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build_local(Default::default())
+        .unwrap()
+        .block_on(future)
+}
+
+/// One session, driven by hand as the engine drives it.
+pub(crate) struct Driver<W: Workload> {
+    pub(crate) session: W::Session,
+    pub(crate) op: Op,
+    names: Rc<Names>,
+    clock: Clock,
+    pub(crate) seq: u64,
+}
+
+impl<W: Workload> Driver<W> {
+    pub(crate) async fn connect(workload: &W) -> Result<Driver<W>, Failure> {
+        Driver::connect_as(workload, &SessionId::new(0, 1, 0, 1)).await
+    }
+
+    pub(crate) async fn connect_as(workload: &W, id: &SessionId) -> Result<Driver<W>, Failure> {
+        let (clock, names) = (Clock::real(), Rc::new(Names::default()));
+        let mut op = Op::for_session(clock.clone(), Rc::clone(&names), id.seed());
+        op.begin(clock.now(), 0);
+        match workload.connect(id, &mut op).await {
+            Ok(session) => Ok(Driver { session, op, names, clock, seq: 0 }),
+            Err(mut failure) => {
+                failure.classify(&[redis_load::classify]);
+                Err(failure)
+            }
+        }
+    }
+
+    /// One operation.
+    pub(crate) async fn once(&mut self) -> Outcome {
+        self.session.prepare(&mut self.op);
+        self.op.begin(self.clock.now(), self.seq);
+        self.seq += 1;
+        let mut outcome = self.session.call(&mut self.op).await;
+        if let Err(failure) = &mut outcome {
+            failure.classify(&[redis_load::classify]);
+        }
+        outcome
+    }
+
+    /// Many operations, all of which must succeed.
+    pub(crate) async fn many(&mut self, count: u64) -> Sums {
+        let mut sums = Sums::default();
+        for _ in 0..count {
+            self.once().await.expect("success");
+            sums.add(self);
+        }
+        sums
+    }
+
+    pub(crate) fn kind(&self) -> Option<&'static str> {
+        self.op.said().kind.map(|id| self.names.all()[usize::from(id)])
+    }
+
+    pub(crate) fn counts(&self) -> BTreeMap<&'static str, u64> {
+        let names = self.names.all();
+        self.op.said().counts.iter().map(|(id, n)| (names[usize::from(*id)], *n)).collect()
+    }
+
+    pub(crate) fn steps(&self) -> Vec<&'static str> {
+        let names = self.names.all();
+        self.op.said().steps.iter().map(|(id, _)| names[usize::from(*id)]).collect()
+    }
+}
+
+/// What operations said, added up.
+#[derive(Debug, Default)]
+pub(crate) struct Sums {
+    pub(crate) units: u64,
+    pub(crate) failed_units: u64,
+    pub(crate) bytes_in: u64,
+    pub(crate) bytes_out: u64,
+    pub(crate) counts: BTreeMap<&'static str, u64>,
+}
+
+impl Sums {
+    pub(crate) fn add<W: Workload>(&mut self, driver: &Driver<W>) {
+        let said = driver.op.said();
+        self.units += said.units;
+        self.failed_units += said.failed_units;
+        self.bytes_in += said.bytes_in;
+        self.bytes_out += said.bytes_out;
+        for (name, n) in driver.counts() {
+            *self.counts.entry(name).or_default() += n;
+        }
+    }
+}
