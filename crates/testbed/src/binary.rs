@@ -2,6 +2,7 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use rustix::fs::{Access, access};
 
@@ -45,6 +46,20 @@ pub(crate) fn given(path: &Path, hint: &str) -> Result<PathBuf, Error> {
         looked_in: path.display().to_string(),
         hint: hint.to_owned(),
     })
+}
+
+/// What `program` says its version is.
+pub(crate) fn version(
+    program: &Path,
+    flag: &str,
+    parse: impl Fn(&str) -> Option<String>,
+) -> Result<String, Error> {
+    let what = || format!("asking {} for its version", program.display());
+    let output = Command::new(program).arg(flag).env_clear().output().map_err(Error::io(what()))?;
+    // Some say it as a result, some as a message.
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    parse(&text).ok_or_else(|| Error::io(what())(std::io::Error::other("the answer is not understood")))
 }
 
 /// Whether `program` (such as `nginx`) is found on this machine, so that a test that needs it can say that it is

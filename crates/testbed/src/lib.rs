@@ -10,7 +10,11 @@ mod timer;
 #[cfg(target_os = "linux")]
 mod binary;
 #[cfg(target_os = "linux")]
+mod describe;
+#[cfg(target_os = "linux")]
 mod lease;
+#[cfg(target_os = "linux")]
+mod memcached;
 #[cfg(target_os = "linux")]
 mod nginx;
 #[cfg(target_os = "linux")]
@@ -18,9 +22,15 @@ mod off_thread;
 #[cfg(target_os = "linux")]
 mod port;
 #[cfg(target_os = "linux")]
+mod postgres;
+#[cfg(target_os = "linux")]
 mod proc;
 #[cfg(target_os = "linux")]
 mod process;
+#[cfg(target_os = "linux")]
+mod redis;
+#[cfg(target_os = "linux")]
+mod restart;
 #[cfg(target_os = "linux")]
 mod secret;
 
@@ -31,9 +41,15 @@ pub use known::{Known, KnownBuilder, KnownStats, Reply};
 #[cfg(target_os = "linux")]
 pub use lease::{HowStopped, Lease, Left, StoppedProcess, Swept, SweptRun};
 #[cfg(target_os = "linux")]
+pub use memcached::{Memcached, MemcachedBuilder};
+#[cfg(target_os = "linux")]
 pub use nginx::{Nginx, NginxBuilder};
+#[cfg(target_os = "linux")]
+pub use postgres::{Postgres, PostgresBuilder};
 #[cfg(target_os = "linux")]
 pub use proc::ProcessId;
 #[cfg(target_os = "linux")]
 pub use process::{LocalProcess, ProcessBuilder, StopSignal, ready};
 pub use proxy::{FaultProxy, Side};
+#[cfg(target_os = "linux")]
+pub use redis::{Redis, RedisBuilder};

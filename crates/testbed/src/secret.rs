@@ -25,6 +25,10 @@ impl Secret {
         Ok(Self(text))
     }
 
+    pub(crate) fn of(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
@@ -39,7 +43,11 @@ impl fmt::Debug for Secret {
 /// `text` with every secret in it masked.
 pub(crate) fn mask(text: String, secrets: &[Secret]) -> String {
     secrets.iter().fold(text, |text, secret| {
-        if text.contains(secret.reveal()) { text.replace(secret.reveal(), "***") } else { text }
+        if !secret.reveal().is_empty() && text.contains(secret.reveal()) {
+            text.replace(secret.reveal(), "***")
+        } else {
+            text
+        }
     })
 }
 

@@ -246,7 +246,7 @@ fn arguments(config: &Config) -> Vec<std::ffi::OsString> {
 /// Ready when this very nginx, not another one on its port, answers with the configuration of this generation.
 fn probe(config: &Config, generation: &Arc<AtomicU64>) -> Probe {
     let (addr, nonce, generation) = (config.addr, config.nonce.clone(), Arc::clone(generation));
-    Probe::new(move || {
+    Probe::new(move |_| {
         let expected = Config::ready_answer(&nonce, generation.load(Ordering::Acquire));
         match ready::http_get(addr, config::READY)? {
             (200, body) if body == expected.as_bytes() => Ok(()),

@@ -93,6 +93,12 @@ impl Nginx {
         self.inner.config.settings()
     }
 
+    /// Version and settings as the record wants them.
+    #[must_use]
+    pub fn describe(&self) -> load_core::record::Server {
+        crate::describe::server(self.version(), self.settings())
+    }
+
     /// The process: pause, kill, restart it, or read its log.
     #[must_use]
     pub fn process(&self) -> &LocalProcess {

@@ -135,7 +135,7 @@ impl ProcessBuilder {
     /// seconds; [`ready`](crate::ready) has the usual questions. There is no default: that a process exists, or that a
     /// port is open, does not mean that it answers.
     pub fn ready_when(mut self, ask: impl Fn() -> io::Result<()> + Send + Sync + 'static) -> Self {
-        self.ready = Some(Probe::new(ask));
+        self.ready = Some(Probe::new(move |_| ask()));
         self
     }
 

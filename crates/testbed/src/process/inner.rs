@@ -62,7 +62,7 @@ impl Inner {
 
     pub(super) fn start(&self) -> Result<Duration, Error> {
         let _operation = self.operation.lock().unwrap_or_else(PoisonError::into_inner);
-        self.start_held()
+        self.start_held(true)
     }
 
     pub(super) fn stop(&self, signal: StopSignal) -> Result<(), Error> {
@@ -70,15 +70,15 @@ impl Inner {
         self.stop_held(signal)
     }
 
-    pub(super) fn restart(&self, signal: StopSignal) -> Result<Duration, Error> {
+    pub(super) fn restart(&self, signal: StopSignal, awaited: bool) -> Result<Duration, Error> {
         let _operation = self.operation.lock().unwrap_or_else(PoisonError::into_inner);
         let began = Instant::now();
         self.stop_held(signal)?;
-        self.start_held()?;
+        self.start_held(awaited)?;
         Ok(began.elapsed())
     }
 
-    fn start_held(&self) -> Result<Duration, Error> {
+    fn start_held(&self, awaited: bool) -> Result<Duration, Error> {
         let refuse = |why: &str| Error::NotStartable { name: self.spec.name.clone(), why: why.to_owned() };
         if self.id().is_some_and(|id| id.is_alive()) {
             return Err(refuse("it runs already"));
@@ -93,6 +93,9 @@ impl Inner {
             }
             state.running = Some(gate::spawn(&self.spec, &self.dir)?);
         }
+        if !awaited {
+            return Ok(began.elapsed());
+        }
         match self.wait_ready(began) {
             Ok(()) => Ok(began.elapsed()),
             Err(error) => {
@@ -106,7 +109,8 @@ impl Inner {
         let name = || self.spec.name.clone();
         let mut pause = Duration::from_millis(1);
         loop {
-            let answer = self.spec.ready.ask();
+            let pid = self.id().map_or(0, |id| id.pid);
+            let answer = self.spec.ready.ask(pid);
             {
                 let mut state = self.lock();
                 let Some(running) = state.running.as_mut() else {
@@ -166,7 +170,7 @@ impl Inner {
 }
 
 /// The exit status if the process has ended. It stays a zombie, so that its id stays ours until its children are gone.
-fn exited(running: &Running) -> Result<Option<ExitStatus>, Error> {
+pub(super) fn exited(running: &Running) -> Result<Option<ExitStatus>, Error> {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
     use std::os::unix::process::ExitStatusExt;
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;

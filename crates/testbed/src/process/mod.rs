@@ -4,7 +4,9 @@ mod builder;
 mod gate;
 mod inner;
 mod log;
+mod once;
 pub mod ready;
+mod shm;
 mod signal;
 #[cfg(test)]
 mod tests;
@@ -16,6 +18,7 @@ use std::time::Duration;
 
 pub use builder::ProcessBuilder;
 pub(crate) use builder::Spec;
+pub(crate) use once::run_once;
 pub use signal::StopSignal;
 pub(crate) use tree::Tree;
 
@@ -77,7 +80,7 @@ impl LocalProcess {
     /// Whether it answers at this moment; asks it once.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.is_running() && self.inner.spec.ready.ask().is_ok()
+        self.ask().is_ok()
     }
 
     /// Its directory: the log is in it, and `data` is the part that the server itself can write to.
@@ -134,7 +137,7 @@ impl LocalProcess {
     /// Those of [`stop`](Self::stop) and [`start`](Self::start).
     pub async fn restart(&self) -> Result<Duration, Error> {
         let inner = Arc::clone(&self.inner);
-        off_thread("restart", move || inner.restart(inner.spec.stop)).await
+        off_thread("restart", move || inner.restart(inner.spec.stop, true)).await
     }
 
     /// [`restart`](Self::restart), for plain threads.
@@ -142,12 +145,21 @@ impl LocalProcess {
     /// # Errors
     /// The same.
     pub fn restart_blocking(&self) -> Result<Duration, Error> {
-        self.inner.restart(self.inner.spec.stop)
+        self.inner.restart(self.inner.spec.stop, true)
     }
 
     /// A restart with another signal than the usual one.
     pub(crate) fn restart_blocking_by(&self, signal: StopSignal) -> Result<Duration, Error> {
-        self.inner.restart(signal)
+        self.inner.restart(signal, true)
+    }
+
+    /// Stops it and starts it, and does not wait for an answer: how long that takes is somebody else's measurement.
+    ///
+    /// # Errors
+    /// Those of [`stop`](Self::stop), and [`Error::Io`] if the system does not start it.
+    pub async fn restart_unawaited(&self) -> Result<(), Error> {
+        let inner = Arc::clone(&self.inner);
+        off_thread("restart", move || inner.restart(inner.spec.stop, false)).await.map(drop)
     }
 
     /// A fault: stops the process and its children where they are (`SIGSTOP`). Connections stay open and nobody
@@ -186,7 +198,10 @@ impl LocalProcess {
 
     /// Asks it as at the start.
     pub(crate) fn ask(&self) -> std::io::Result<()> {
-        self.inner.spec.ready.ask()
+        match self.pid() {
+            0 => Err(std::io::Error::other("it is not running")),
+            pid => self.inner.spec.ready.ask(pid),
+        }
     }
 
     pub(crate) fn server_dir(&self) -> &ServerDir {

@@ -11,18 +11,25 @@ const ATTEMPT: Duration = Duration::from_secs(1);
 /// An answer longer than this is not looked at further.
 const ANSWER: u64 = 64 * 1024;
 
-/// A question that a server answers when it is ready.
+/// A question that a server answers when it is ready. It gets the server's process id, so that another server on the
+/// same port is not taken for it.
 #[derive(Clone)]
-pub(crate) struct Probe(Arc<dyn Fn() -> io::Result<()> + Send + Sync>);
+pub(crate) struct Probe(Arc<dyn Fn(u32) -> io::Result<()> + Send + Sync>);
 
 impl Probe {
-    pub(crate) fn new(ask: impl Fn() -> io::Result<()> + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(ask: impl Fn(u32) -> io::Result<()> + Send + Sync + 'static) -> Self {
         Self(Arc::new(ask))
     }
 
-    pub(crate) fn ask(&self) -> io::Result<()> {
-        (self.0)()
+    pub(crate) fn ask(&self, pid: u32) -> io::Result<()> {
+        (self.0)(pid)
     }
+}
+
+/// An answer that is not the one expected of our own server.
+pub(crate) fn unexpected(answer: &[u8]) -> io::Error {
+    let shown = String::from_utf8_lossy(&answer[..answer.len().min(80)]);
+    io::Error::other(format!("the answer was {shown:?}"))
 }
 
 impl fmt::Debug for Probe {

@@ -149,6 +149,24 @@ fn pause_and_resume_reach_the_children() {
 }
 
 #[test]
+fn the_restart_of_a_recovery_check_does_not_wait_for_an_answer() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let answers = Arc::new(AtomicBool::new(true));
+    let asked = Arc::clone(&answers);
+    let server = script("check", "exec sleep 600")
+        .ready_when(move || if asked.load(Ordering::SeqCst) { Ok(()) } else { not_yet() })
+        .start_blocking()
+        .unwrap();
+    let first = server.pid();
+    answers.store(false, Ordering::SeqCst);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(load_core::Restart::restart(&server)).unwrap();
+    assert_ne!(server.pid(), first);
+    assert!(server.is_running() && !server.is_ready());
+    assert_eq!(load_core::Restart::name(&server), "check");
+}
+
+#[test]
 fn a_panic_stops_it() {
     let (tx, rx) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {

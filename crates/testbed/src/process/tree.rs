@@ -53,6 +53,7 @@ impl Tree {
     pub(crate) fn stop(&self, signal: StopSignal, grace: Duration) -> io::Result<Option<HowStopped>> {
         let members = self.members()?;
         if members.is_empty() {
+            super::shm::remove_left_by(self.leader.pid);
             return Ok(None);
         }
         let deadline = Instant::now() + grace;
@@ -100,6 +101,7 @@ impl Tree {
             }
             members = self.members()?;
         }
+        super::shm::remove_left_by(self.leader.pid);
         Ok(())
     }
 
