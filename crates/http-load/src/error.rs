@@ -1,6 +1,6 @@
 //! What goes wrong with a request, in words.
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{io, time::Duration};
 
 /// What stands behind a [`Failure`](load_core::Failure) of this crate. It never holds a header value, a body or a query.
 #[derive(Debug, thiserror::Error)]
@@ -17,8 +17,8 @@ pub enum HttpError {
     /// No address of the host took the connection; this is about the last one that was tried.
     #[error("connecting to {address}: {source}")]
     Connect {
-        /// The address.
-        address: SocketAddr,
+        /// The address, or the path of a unix socket.
+        address: String,
         /// Why.
         source: io::Error,
     },
@@ -27,7 +27,7 @@ pub enum HttpError {
     TimedOut {
         /// The time that the operation had.
         limit: Duration,
-        /// The step that it was in: `"connect"`, `"first byte"` or `"body"`.
+        /// The step that it was in: `"resolve"`, `"connect"`, `"first byte"`, `"head"` or `"body"`.
         step: &'static str,
     },
     /// The connection broke.

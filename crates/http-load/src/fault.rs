@@ -2,7 +2,7 @@
 
 use crate::HttpError;
 use load_core::{Class, Failure, io_class};
-use std::{error::Error, io, net::SocketAddr, time::Duration};
+use std::{error::Error, io, time::Duration};
 
 /// As many headers and as large a head as the HTTP library takes.
 pub(crate) const MAX_HEADERS: usize = 100;
@@ -30,7 +30,7 @@ impl Step {
 }
 
 /// No connection.
-pub(crate) fn connect(address: SocketAddr, source: io::Error) -> Failure {
+pub(crate) fn connect(address: String, source: io::Error) -> Failure {
     let (class, code, _) = io_class(&source);
     // Whatever it was, it kept the connection from being made; only this machine's own limits are another matter.
     let class = if class == Class::Local { Class::Local } else { Class::Connect };
@@ -121,7 +121,6 @@ mod tests {
 
     #[test]
     fn limits_of_this_machine_are_told_apart_from_a_refusal() {
-        let address = "127.0.0.1:1".parse().unwrap();
         for (errno, class, code) in [
             (111, Class::Connect, "refused"),
             (104, Class::Connect, "connection reset"),
@@ -130,7 +129,7 @@ mod tests {
             (99, Class::Local, "no local port (EADDRNOTAVAIL)"),
             (24, Class::Local, "no file descriptor (EMFILE)"),
         ] {
-            let failure = connect(address, io::Error::from_raw_os_error(errno));
+            let failure = connect("127.0.0.1:1".into(), io::Error::from_raw_os_error(errno));
             assert_eq!((failure.class(), failure.code()), (class, code), "{errno}");
             assert!(failure.needs_reconnect() && !failure.is_unknown());
             assert!(failure.describe().contains("127.0.0.1:1"), "{}", failure.describe());

@@ -1,33 +1,47 @@
 //! A session: one connection at a time, and the operations on it.
 
 use crate::{
-    connection::{Broken, Connection},
+    connection::{Answer, Broken, Connection},
     deadline::Deadline,
     fault::{self, Step},
     http::Shared,
-    status,
+    reply::Reply,
 };
 use hyper::HeaderMap;
-use load_core::{Class, Failure, Op, Outcome, Session};
-use std::sync::Arc;
+use load_core::{Failure, Op, Outcome, Session};
+use std::{fmt, sync::Arc};
 
 /// A session of [`Http`](crate::Http).
-#[derive(Debug)]
 pub struct HttpSession {
     shared: Arc<Shared>,
     deadline: Deadline,
+    index: usize,
     /// Which of the host's addresses to try first.
     address: usize,
     connection: Option<Connection>,
     /// Set while an exchange runs: if it still is when the next begins, that exchange was dropped half way.
     busy: bool,
+    /// Whether the request that was sent last may be sent twice (RFC 9110, section 9.2.2).
+    idempotent: bool,
     /// The header map of the last answer, for the next request.
     headers: HeaderMap,
+    /// The body of the answer, when a check needs it.
+    body: Vec<u8>,
 }
 
 impl HttpSession {
-    pub(crate) fn new(shared: Arc<Shared>, deadline: Deadline, address: usize) -> HttpSession {
-        HttpSession { shared, deadline, address, connection: None, busy: false, headers: HeaderMap::new() }
+    pub(crate) fn new(shared: Arc<Shared>, deadline: Deadline, index: usize) -> HttpSession {
+        HttpSession {
+            shared,
+            deadline,
+            index,
+            address: index,
+            connection: None,
+            busy: false,
+            idempotent: false,
+            headers: HeaderMap::new(),
+            body: Vec::new(),
+        }
     }
 
     /// Opens the session: connects, unless each operation does so itself.
@@ -48,87 +62,98 @@ impl HttpSession {
         let (stream, address) = shared.addresses.connect(self.address, op, &mut self.deadline).await?;
         self.address = address;
         op.count("connections_opened", 1);
-        let connection = Connection::over(stream, shared.template.body.len()).await;
+        let connection = Connection::over(stream, shared.copies_bodies()).await;
         self.connection = Some(connection.map_err(|e| fault::broken(Step::FirstByte, false, &e, &[]))?);
         Ok(())
     }
 
-    /// Ends an exchange: what it moved is counted, whatever came of it.
-    fn count_traffic(&self, op: &mut Op, (read, written): (u64, u64)) {
-        if let Some(Connection { traffic, .. }) = &self.connection {
-            op.bytes_in((traffic.read.get() - read) as usize);
-            op.bytes_out((traffic.written.get() - written) as usize);
-        }
+    /// Sends the next request on the open connection and takes in its answer.
+    async fn exchange(&mut self, op: &mut Op) -> Result<Answer, Broken> {
+        let HttpSession { shared, deadline, index, connection, idempotent, headers, body, .. } = self;
+        let request = shared.requests.next(std::mem::take(headers), op, *index);
+        *idempotent = request.method().is_idempotent();
+        let connection = connection.as_mut().expect("it was just seen to be open");
+        let keep = shared.checks.need_body().then(|| {
+            body.clear();
+            body
+        });
+        let (read, written) = (connection.traffic.read.get(), connection.traffic.written.get());
+        let result = connection.exchange(request, keep, op, deadline).await;
+        op.bytes_in((connection.traffic.read.get() - read) as usize);
+        op.bytes_out((connection.traffic.written.get() - written) as usize);
+        result
     }
 
-    fn answered(&mut self, status: u16, op: &mut Op, body_bytes: u64) -> Outcome {
-        if self.shared.statuses.contains(status) {
-            op.count("body_bytes", body_bytes);
-            Ok(())
-        } else {
-            Err(Failure::new(Class::Status, status::code(status)))
+    /// Decides what becomes of the connection, and what the answer is worth.
+    fn answered(&mut self, answer: Answer, op: &mut Op) -> Outcome {
+        if let Some(connection) = &mut self.connection {
+            let early = !connection.sent_all();
+            if early {
+                // The rest of the request would still have to be sent; the server has no use for it.
+                op.count("early_answers", 1);
+            }
+            let used_up = connection.answers >= self.shared.answers_per_connection;
+            if early || used_up || !self.shared.keep_alive || !connection.is_open() {
+                self.connection = None;
+            }
         }
+        let Answer { status, headers, body_bytes } = answer;
+        self.headers = headers;
+        let reply = Reply { status, headers: &self.headers, body: &self.body, body_bytes };
+        self.shared.checks.judge(&reply)?;
+        op.count("body_bytes", body_bytes);
+        Ok(())
     }
 }
 
 impl Session for HttpSession {
     async fn call(&mut self, op: &mut Op) -> Outcome {
         self.deadline.start();
-        if self.busy {
+        if std::mem::replace(&mut self.busy, true) {
             self.connection = None;
         }
+        // So that a request that is repeated is the same.
+        let rng = op.rng().clone();
         let mut may_repeat = true;
-        loop {
-            if self.connection.is_none() {
-                self.busy = false;
-                self.connect(op).await?;
+        let outcome = loop {
+            if self.connection.is_none()
+                && let Err(failure) = self.connect(op).await
+            {
+                break Err(failure);
             }
-            let template = &self.shared.template;
-            let request = template.request(std::mem::take(&mut self.headers));
-            let connection = self.connection.as_mut().expect("just connected");
-            let before = (connection.traffic.read.get(), connection.traffic.written.get());
-            self.busy = true;
-            let result = connection.exchange(request, op, &mut self.deadline).await;
-            self.busy = false;
-            self.count_traffic(op, before);
-            let broken = match result {
-                Ok(answer) => {
-                    self.headers = answer.headers;
-                    let connection = self.connection.as_mut().expect("it was just used");
-                    if !connection.settle().await {
-                        // The rest of the request would still be sent; the server has no use for it.
-                        op.count("early_answers", 1);
-                        self.connection = None;
-                    } else if !self.shared.keep_alive || !connection.is_open() {
-                        self.connection = None;
-                    }
-                    return self.answered(answer.status.as_u16(), op, answer.body_bytes);
-                }
+            let broken = match self.exchange(op).await {
+                Ok(answer) => break self.answered(answer, op),
                 Err(broken) => broken,
             };
             let used_before = self.connection.take().is_some_and(|c| c.answers > 0);
             match broken {
                 // The server had closed the connection while it was idle. Nothing was sent, so nothing is sent twice.
-                Broken::Unsent(request, _) if used_before && may_repeat => {
-                    self.headers = request.into_parts().0.headers;
-                    op.count("stale_replaced", 1);
-                }
+                Broken::Unsent(_) if used_before && may_repeat => op.count("stale_replaced", 1),
                 // The same, but the request crossed the closing on the way.
-                Broken::Ended(Step::FirstByte, ..)
-                    if used_before && may_repeat && template.is_idempotent() =>
-                {
+                Broken::Ended(Step::FirstByte, ..) if used_before && may_repeat && self.idempotent => {
                     op.count("stale_repeated", 1);
                     op.mark("stale");
                 }
-                Broken::Unsent(_, error) => {
-                    return Err(fault::broken(Step::FirstByte, false, &error, &[]));
-                }
-                Broken::Ended(step, error, rest) => return Err(fault::broken(step, true, &error, &rest)),
+                Broken::Unsent(error) => break Err(fault::broken(Step::FirstByte, false, &error, &[])),
+                Broken::Ended(step, error, rest) => break Err(fault::broken(step, true, &error, &rest)),
                 Broken::TimedOut(step) => {
-                    return Err(fault::timed_out(step.name(), self.deadline.limit(), true));
+                    break Err(fault::timed_out(step.name(), self.deadline.limit(), true));
                 }
             }
             may_repeat = false;
-        }
+            op.rng().clone_from(&rng);
+        };
+        self.busy = false;
+        outcome
+    }
+}
+
+impl fmt::Debug for HttpSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpSession")
+            .field("shared", &self.shared)
+            .field("index", &self.index)
+            .field("connection", &self.connection)
+            .finish_non_exhaustive()
     }
 }

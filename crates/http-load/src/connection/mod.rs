@@ -1,13 +1,16 @@
 //! One connection and the exchange of one request for one answer on it.
 
-use crate::{
-    body::RequestBody,
-    deadline::Deadline,
-    fault::Step,
-    gate::Gate,
-    wire::{Traffic, Wire},
-};
+mod address;
+mod gate;
+mod stream;
+mod wire;
+
+pub(crate) use address::Addresses;
+pub(crate) use stream::Stream;
+
+use crate::{deadline::Deadline, fault::Step, reply::KEPT_BODY, request::Sending};
 use bytes::Bytes;
+use gate::Gate;
 use hyper::{
     HeaderMap, Request, StatusCode,
     body::{Body, Incoming},
@@ -21,19 +24,19 @@ use std::{
     rc::Rc,
     task::{Context, Poll},
 };
-use tokio::net::TcpStream;
+use wire::{Traffic, Wire};
 
-type Driver = http1::Connection<TokioIo<Wire>, RequestBody>;
+type Driver = http1::Connection<TokioIo<Wire>, Sending>;
 
 /// Bodies up to this size are copied behind their head and go out in one plain write.
-const COPIED_BODY: usize = 16 * 1024;
+pub(crate) const COPIED_BODY: u64 = 16 * 1024;
 
 /// A connection that is driven by whoever calls [`exchange`](Connection::exchange) and stands still in between.
 ///
 /// A task of its own would drive it too, for the price of a second wake-up for each request. Nothing is lost without:
 /// whatever happened to the connection meanwhile is seen before the next request is written.
 pub(crate) struct Connection {
-    sender: SendRequest<RequestBody>,
+    sender: SendRequest<Sending>,
     /// `None` once the connection has ended.
     driver: Option<Driver>,
     gate: Gate,
@@ -52,7 +55,7 @@ pub(crate) struct Answer {
 /// An exchange without a complete answer; the connection cannot be used any more.
 pub(crate) enum Broken {
     /// The request was not sent: the connection had ended before.
-    Unsent(Box<Request<RequestBody>>, hyper::Error),
+    Unsent(hyper::Error),
     /// The connection ended too early. With what had been read and not understood.
     Ended(Step, hyper::Error, Bytes),
     /// The time was up.
@@ -60,10 +63,10 @@ pub(crate) enum Broken {
 }
 
 impl Connection {
-    pub(crate) async fn over(stream: TcpStream, largest_body: usize) -> Result<Connection, hyper::Error> {
+    pub(crate) async fn over(stream: Stream, copy_bodies: bool) -> Result<Connection, hyper::Error> {
         let (wire, traffic) = Wire::new(stream);
         let mut builder = http1::Builder::new();
-        if largest_body <= COPIED_BODY {
+        if copy_bodies {
             builder.writev(false);
         }
         let (sender, driver) = builder.handshake(TokioIo::new(wire)).await?;
@@ -75,10 +78,12 @@ impl Connection {
         self.driver.is_some()
     }
 
-    /// Sends a request and takes in the whole answer. Marks the steps `first_byte` and `body`.
+    /// Sends a request and takes in the whole answer, its body into `keep` as far as there is one and room in it.
+    /// Marks the steps `first_byte` and `body`.
     pub(crate) async fn exchange(
         &mut self,
-        request: Request<RequestBody>,
+        request: Request<Sending>,
+        mut keep: Option<&mut Vec<u8>>,
         op: &mut Op,
         deadline: &mut Deadline,
     ) -> Result<Answer, Broken> {
@@ -117,9 +122,12 @@ impl Connection {
                             step = Step::Body;
                         }
                         Poll::Ready(Err(mut error)) => {
-                            return Poll::Ready(Err(match error.take_message() {
-                                Some(request) => Broken::Unsent(Box::new(request), error.into_error()),
-                                None => Broken::Ended(step, error.into_error(), rest.clone()),
+                            let unsent = error.take_message().is_some();
+                            let error = error.into_error();
+                            return Poll::Ready(Err(if unsent {
+                                Broken::Unsent(error)
+                            } else {
+                                Broken::Ended(step, error, rest.clone())
                             }));
                         }
                         Poll::Pending => {}
@@ -132,6 +140,10 @@ impl Connection {
                             moved = true;
                             if let (Some(data), Some(answer)) = (frame.data_ref(), &mut answer) {
                                 answer.body_bytes += data.len() as u64;
+                                if let Some(kept) = &mut keep {
+                                    let room = KEPT_BODY.saturating_sub(kept.len());
+                                    kept.extend_from_slice(&data[..data.len().min(room)]);
+                                }
                             }
                         }
                         Poll::Ready(None) => {
@@ -163,19 +175,20 @@ impl Connection {
     }
 
     /// After an answer: whether the request had been sent in full by then. If not, the connection is of no more use.
-    pub(crate) async fn settle(&mut self) -> bool {
-        std::future::poll_fn(|cx| {
-            if self.driver.is_some() && !self.sender.is_ready() {
-                let running = self.driver.as_mut().expect("just seen");
-                if Pin::new(running).poll(cx).is_ready() {
-                    self.driver = None;
-                } else if !self.sender.is_ready() {
-                    return Poll::Ready(false);
-                }
-            }
-            Poll::Ready(true)
-        })
-        .await
+    #[inline]
+    pub(crate) fn sent_all(&mut self) -> bool {
+        self.driver.is_none() || self.sender.is_ready() || self.look_again()
+    }
+
+    #[cold]
+    fn look_again(&mut self) -> bool {
+        let cx = &mut Context::from_waker(self.gate.waker());
+        if let Some(driver) = &mut self.driver
+            && Pin::new(driver).poll(cx).is_ready()
+        {
+            self.driver = None;
+        }
+        self.driver.is_none() || self.sender.is_ready()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The stream under a connection, and how many bytes went over it.
 
+use super::Stream;
 use std::{
     cell::Cell,
     io::{self, IoSlice},
@@ -7,10 +8,7 @@ use std::{
     rc::Rc,
     task::{Context, Poll},
 };
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
-};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Bytes of HTTP that one connection has read and written, heads and framing included.
 #[derive(Debug, Default)]
@@ -24,12 +22,12 @@ pub(crate) struct Traffic {
 /// A stream that counts.
 #[derive(Debug)]
 pub(crate) struct Wire {
-    stream: TcpStream,
+    stream: Stream,
     traffic: Rc<Traffic>,
 }
 
 impl Wire {
-    pub(crate) fn new(stream: TcpStream) -> (Wire, Rc<Traffic>) {
+    pub(crate) fn new(stream: Stream) -> (Wire, Rc<Traffic>) {
         let traffic = Rc::new(Traffic::default());
         (Wire { stream, traffic: Rc::clone(&traffic) }, traffic)
     }

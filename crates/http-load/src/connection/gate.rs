@@ -110,7 +110,7 @@ mod tests {
         assert!(gate.wait::<()>(&mut cx).is_pending());
         assert_eq!(woken(), 1, "it looked again after that");
         gate.waker().wake_by_ref();
-        gate.waker().clone().wake();
+        gate.waker().wake_by_ref();
         assert_eq!(woken(), 3, "it waits");
     }
 }

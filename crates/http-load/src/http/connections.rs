@@ -1,0 +1,79 @@
+//! How to get to the server, and how long to wait for it.
+
+use super::Http;
+use crate::connection::Addresses;
+use hyper::header::{CONNECTION, HeaderValue};
+use load_core::ConfigError;
+use std::{net::SocketAddr, time::Duration};
+
+impl Http {
+    /// How long an operation may take, from its start to the last byte of the answer, a new connection included; 30 s unless
+    /// told otherwise. After that it fails (class `timeout`, with the step it was in as the code) and the connection is closed.
+    /// Opening a session has the same limit. Accurate to about a millisecond, never early.
+    ///
+    /// # Errors
+    /// When it is zero; see [`no_timeout`](Http::no_timeout).
+    pub fn timeout(mut self, timeout: Duration) -> Result<Http, ConfigError> {
+        if timeout.is_zero() {
+            return Err(ConfigError::invalid("timeout", "0", "use no_timeout() to wait for ever"));
+        }
+        self.shared_mut().timeout = Some(timeout);
+        Ok(self)
+    }
+
+    /// Waits for answers for ever.
+    #[must_use]
+    pub fn no_timeout(mut self) -> Http {
+        self.shared_mut().timeout = None;
+        self
+    }
+
+    /// With `false`, each operation opens its own connection (inside the operation: its time is the step `connect`), says
+    /// `Connection: close` and closes it after the answer.
+    #[must_use]
+    pub fn keep_alive(mut self, keep: bool) -> Http {
+        self.shared_mut().keep_alive = keep;
+        let close = (!keep).then(|| HeaderValue::from_static("close"));
+        self.template_mut().headers.set(CONNECTION, close);
+        self
+    }
+
+    /// Closes a connection after this many answers; the next operation opens a new one.
+    ///
+    /// # Errors
+    /// When it is 0.
+    pub fn requests_per_connection(mut self, requests: u64) -> Result<Http, ConfigError> {
+        if requests == 0 {
+            return Err(ConfigError::invalid("requests_per_connection", 0, "it must be 1 or more"));
+        }
+        self.shared_mut().answers_per_connection = requests;
+        Ok(self)
+    }
+
+    /// Connects to these addresses instead of those that the host resolves to; the `Host` header stays. The rule is the same:
+    /// session i begins with address i modulo their number and goes on to the next when that one does not take it.
+    ///
+    /// # Errors
+    /// When there are none.
+    pub fn connect_to(
+        mut self,
+        addresses: impl IntoIterator<Item = SocketAddr>,
+    ) -> Result<Http, ConfigError> {
+        let addresses: Vec<_> = addresses.into_iter().collect();
+        if addresses.is_empty() {
+            return Err(ConfigError::invalid("connect_to", "no address", "give at least one"));
+        }
+        let shared = self.shared_mut();
+        shared.addresses = Addresses::known(shared.addresses.target().clone(), addresses);
+        Ok(self)
+    }
+
+    /// Connects to a unix socket instead of the host; the `Host` header stays.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn unix_socket(mut self, path: impl Into<std::path::PathBuf>) -> Http {
+        let shared = self.shared_mut();
+        shared.addresses = Addresses::unix(shared.addresses.target().clone(), path.into());
+        self
+    }
+}

@@ -1,0 +1,127 @@
+//! The workload: what to ask of whom, and what counts as an answer.
+
+mod answers;
+mod connections;
+mod requests;
+
+use crate::{
+    connection::{Addresses, COPIED_BODY},
+    deadline::Deadline,
+    reply::Checks,
+    request::{Order, Paths, Requests, Template, target},
+    session::HttpSession,
+};
+use hyper::Method;
+use load_core::{ConfigError, Failure, Op, SessionId, Workload};
+use std::{fmt, sync::Arc, time::Duration};
+
+/// How long an operation may take unless told otherwise.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// An HTTP/1.1 workload: each session is one connection, each operation one request and its whole answer.
+///
+/// ```
+/// use http_load::Http;
+/// use std::time::Duration;
+///
+/// let page = Http::get("http://127.0.0.1:8080/page")?
+///     .header("Accept", "text/html")?
+///     .timeout(Duration::from_secs(2))?
+///     .expect_status(200)?;
+/// # Ok::<(), load_core::ConfigError>(())
+/// ```
+#[derive(Clone)]
+pub struct Http {
+    shared: Arc<Shared>,
+}
+
+/// What all sessions read.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared {
+    pub(crate) addresses: Addresses,
+    pub(crate) requests: Requests,
+    pub(crate) checks: Checks,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) keep_alive: bool,
+    /// After how many answers a connection is closed.
+    pub(crate) answers_per_connection: u64,
+}
+
+impl Shared {
+    /// Whether bodies are small enough to be copied behind their heads.
+    pub(crate) fn copies_bodies(&self) -> bool {
+        match &self.requests {
+            Requests::Template(template) => template.body.length().is_some_and(|n| n <= COPIED_BODY),
+            Requests::Made(..) => false,
+        }
+    }
+}
+
+impl Http {
+    fn new(method: Method, urls: &[&str], order: Order) -> Result<Http, ConfigError> {
+        let Some((first, others)) = urls.split_first() else {
+            return Err(ConfigError::invalid("urls", "no URL", "give at least one"));
+        };
+        let (target, path) = target::parse(first)?;
+        let mut paths = vec![path];
+        for url in others {
+            let (other, path) = target::parse(url)?;
+            if other != target {
+                let why = format!("all go to one host, the first is {target}");
+                return Err(ConfigError::invalid("url", target::shown(url), why));
+            }
+            paths.push(path);
+        }
+        let paths = Paths::new(paths.iter().map(String::as_str), order)?;
+        let template = Template::new(method, paths, target.authority());
+        Ok(Http {
+            shared: Arc::new(Shared {
+                addresses: Addresses::of(target),
+                requests: Requests::Template(template),
+                checks: Checks::default(),
+                timeout: Some(DEFAULT_TIMEOUT),
+                keep_alive: true,
+                answers_per_connection: u64::MAX,
+            }),
+        })
+    }
+
+    fn shared_mut(&mut self) -> &mut Shared {
+        Arc::make_mut(&mut self.shared)
+    }
+
+    fn template_mut(&mut self) -> &mut Template {
+        self.shared_mut().requests.template_mut()
+    }
+}
+
+/// In words: `GET http://127.0.0.1:8080/page`. Without the query.
+impl fmt::Display for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shared { requests, addresses, .. } = &*self.shared;
+        let Template { method, paths, .. } = requests.template();
+        write!(f, "{method} http://{}{}", addresses.target(), paths.first())?;
+        match paths.count() {
+            1 => Ok(()),
+            n => write!(f, " and {} more", n - 1),
+        }
+    }
+}
+
+/// Without header values, bodies and queries.
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Http").field(&self.shared).finish()
+    }
+}
+
+impl Workload for Http {
+    type Session = HttpSession;
+
+    async fn connect(&self, id: &SessionId, op: &mut Op) -> Result<HttpSession, Failure> {
+        let deadline = Deadline::new(self.shared.timeout);
+        let mut session = HttpSession::new(Arc::clone(&self.shared), deadline, id.index());
+        session.first_connection(op).await?;
+        Ok(session)
+    }
+}
