@@ -48,6 +48,12 @@ impl Postgres {
         PostgresBuilder::default()
     }
 
+    /// Whether a PostgreSQL server is found on this machine; its programs are seldom on `PATH`.
+    #[must_use]
+    pub fn is_installed() -> bool {
+        programs::find(None).is_ok()
+    }
+
     /// Where it listens: a port of 127.0.0.1.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use testbed::{Lease, Nginx, ProcessId};
+use testbed::{Lease, Nginx, Postgres, ProcessId};
 
 /// A run in a process of its own, killed on drop.
 struct Run {
@@ -178,6 +178,49 @@ fn a_run_killed_at_any_moment_of_a_start_leaves_nothing_that_is_not_found() {
     let names =
         || fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert_eq!(names().filter(|name| !name.starts_with(".new-")).collect::<Vec<_>>(), [""; 0]);
+}
+
+#[test]
+#[ignore = "the main function of a run that is killed"]
+fn owner_of_a_cluster() {
+    let postgres = Postgres::builder().start_blocking().unwrap();
+    println!("\nSERVES {} {}", postgres.pid(), postgres.addr());
+    std::thread::sleep(Duration::from_secs(60));
+}
+
+#[test]
+fn a_run_killed_while_a_cluster_is_made_or_served_leaves_nothing_that_is_not_found() {
+    if no_nginx() {
+        return;
+    }
+    if testbed::Postgres::builder()
+        .setting("port", "")
+        .start_blocking()
+        .is_err_and(|error| error.is_missing())
+    {
+        eprintln!("SKIPPED: PostgreSQL is not installed");
+        return;
+    }
+    let (_dir, state) = state();
+    let mut pids = Vec::new();
+    for step in 0..6 {
+        let mut run = Run::start("owner_of_a_cluster", &state);
+        std::thread::sleep(Duration::from_millis(20 + 150 * step));
+        pids.extend(working_in(&state));
+        run.kill();
+    }
+    let mut last = Run::start("owner_of_a_cluster", &state);
+    pids.push(pid(&last.wait_for("SERVES ")));
+    last.kill();
+    let mut next = Run::start("next_run", &state);
+    next.wait_for("LEFT ");
+    next.child.wait().unwrap();
+    assert_eq!(working_in(&state), [0; 0]);
+    assert_eq!(runs(&state), 0);
+    let segments = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+    let creators =
+        segments.lines().skip(1).filter_map(|line| line.split_ascii_whitespace().nth(4)?.parse::<u32>().ok());
+    assert_eq!(creators.filter(|creator| pids.contains(creator)).count(), 0);
 }
 
 #[test]

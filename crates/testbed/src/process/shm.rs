@@ -32,7 +32,8 @@ pub(super) fn remove_left_by(creator: u32) {
     let me = rustix::process::geteuid();
     for (id, uid) in left_by(&fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default(), creator) {
         // Root's servers are never root, and others' are themselves: anything else is not ours.
-        if me.is_root() == (uid == 0) || (!me.is_root() && uid != me.as_raw()) {
+        let ours = if me.is_root() { uid != 0 } else { uid == me.as_raw() };
+        if !ours {
             continue;
         }
         let mut command = Command::new("ipcrm");
