@@ -108,6 +108,12 @@ fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<usize> {
 #[derive(Debug, Clone)]
 pub(crate) struct Root(PathBuf);
 
+impl Default for Root {
+    fn default() -> Root {
+        Root::system()
+    }
+}
+
 impl Root {
     pub(crate) fn system() -> Root {
         Root("/".into())
@@ -116,6 +122,11 @@ impl Root {
     #[cfg(test)]
     pub(crate) fn at(path: impl Into<PathBuf>) -> Root {
         Root(path.into())
+    }
+
+    /// Whether it is the machine itself.
+    pub(crate) fn is_system(&self) -> bool {
+        self.0 == Path::new("/")
     }
 
     /// The path below this root; `path` is written without or with a leading `/`.

@@ -6,10 +6,14 @@ mod counter;
 mod environment;
 mod files;
 mod generator;
+mod generic;
 mod host;
+#[cfg(test)]
+mod machines_test;
 mod parse;
 mod probe;
 mod process;
+mod runner;
 mod stolen;
 mod system;
 #[cfg(test)]
@@ -18,8 +22,10 @@ mod thread_clock;
 
 pub use cgroup::{Cgroup, ContainerAccount};
 pub use environment::environment;
-pub use generator::Generator;
+pub use generator::{Generator, GeneratorThreads};
+pub use generic::{FromCommand, FromFile, NewestFile};
 pub use host::{FreeSpace, HostCpu, HostDisks, HostLoad, HostMemory, HostNetwork, HostPressure};
 pub use process::{OtherProcess, Others, ProcessTree};
+pub use runner::{Sampler, SamplerError, Samples, Sampling};
 pub use stolen::StolenClock;
 pub use thread_clock::{ThreadClock, ThreadTimes};

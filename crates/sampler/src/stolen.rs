@@ -40,7 +40,7 @@ impl StolenClock {
         StolenClock::open(&Root::system(), system::allowed_cpus())
     }
 
-    fn open(root: &Root, cpus: Option<Vec<u32>>) -> StolenClock {
+    pub(crate) fn open(root: &Root, cpus: Option<Vec<u32>>) -> StolenClock {
         StolenClock(Arc::new(Files {
             stat: root.open("proc/stat").ok(),
             cpus,
@@ -56,6 +56,8 @@ impl StolenClock {
         let files = &*self.0;
         let steal = files.stat.as_ref().and_then(|handle| {
             let lines = stat::cpus(handle.read(&mut buffer).ok()?);
+            // A system that counts nothing does not count steal either.
+            lines.all.filter(|all| all.total() > 0)?;
             mean_steal(&lines, files.cpus.as_deref(), files.ticks_per_second)
         });
         let mut throttled = None;
@@ -157,6 +159,12 @@ mod tests {
         assert_eq!(StolenClock::open(&Root::at(root.path()), None).read(), None);
         write(root.path(), "proc/stat", "cpu 1 2 3 4\ncpu0 1 2 3 4\n");
         assert_eq!(StolenClock::open(&Root::at(root.path()), None).read(), None, "a kernel without steal");
+        write(root.path(), "proc/stat", "cpu 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0\n");
+        assert_eq!(
+            StolenClock::open(&Root::at(root.path()), None).read(),
+            None,
+            "a sandbox that counts nothing"
+        );
     }
 
     #[test]

@@ -85,6 +85,14 @@ impl Cgroup {
     }
 }
 
+impl Cgroup {
+    /// Its limits: cores, and bytes of memory.
+    pub(crate) fn limits(&mut self) -> (Option<f64>, Option<u64>) {
+        let figures = self.files.figures();
+        (figures.cpu_limit_cores, figures.memory_limit)
+    }
+}
+
 impl Files {
     fn at(root: &Root, places: &Places) -> Files {
         // Where both are mounted the controllers belong to one of them.

@@ -1,18 +1,21 @@
 //! CPU, memory and their settings.
 
 use crate::files::Root;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The model as the kernel names it; on ARM and others, where /proc/cpuinfo has no model, the device tree's.
+/// The model as the kernel names it, and the board where there is one that it names.
 pub(super) fn cpu_model(root: &Root) -> Option<String> {
     let text = root.text("proc/cpuinfo")?;
-    ["model name", "cpu model", "Model", "cpu", "Processor", "uarch"]
-        .iter()
-        .find_map(|key| info(&text, key))
-        .or_else(|| root.line("sys/firmware/devicetree/base/model").map(|m| m.trim_end_matches('\0').into()))
-        .or_else(|| {
-            Some(format!("implementer {} part {}", info(&text, "CPU implementer")?, info(&text, "CPU part")?))
-        })
+    let cpu =
+        ["model name", "cpu model", "cpu", "Processor", "uarch"].iter().find_map(|key| info(&text, key));
+    let part =
+        || Some(format!("implementer {} part {}", info(&text, "CPU implementer")?, info(&text, "CPU part")?));
+    let board = info(&text, "Model")
+        .or_else(|| root.line("sys/firmware/devicetree/base/model").map(|m| m.trim_end_matches('\0').into()));
+    match (cpu.or_else(part), board) {
+        (Some(cpu), Some(board)) => Some(format!("{cpu}, {board}")),
+        (cpu, board) => cpu.or(board),
+    }
 }
 
 /// The first value of a key in /proc/cpuinfo.
@@ -44,4 +47,29 @@ pub(super) fn governor(root: &Root) -> Option<String> {
 /// Whether cores run several threads each.
 pub(super) fn smt(root: &Root) -> Option<String> {
     root.line("sys/devices/system/cpu/smt/control")
+}
+
+/// What is done about the faults of the CPU, by their names; without those that it does not have.
+pub(super) fn mitigations(root: &Root) -> Option<BTreeMap<String, String>> {
+    let entries = std::fs::read_dir(root.path("sys/devices/system/cpu/vulnerabilities")).ok()?;
+    let all = entries.flatten().filter_map(|entry| {
+        let state = std::fs::read_to_string(entry.path()).ok()?.trim().to_string();
+        (state != "Not affected").then(|| (entry.file_name().to_string_lossy().into_owned(), state))
+    });
+    Some(all.collect())
+}
+
+/// The models of the disks that have one.
+pub(super) fn disk_models(root: &Root) -> Option<BTreeMap<String, String>> {
+    let entries = std::fs::read_dir(root.path("sys/block")).ok()?;
+    let models: BTreeMap<String, String> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let model =
+                ["model", "name"].iter().find_map(|f| root.line(&format!("sys/block/{name}/device/{f}")))?;
+            Some((name, model))
+        })
+        .collect();
+    (!models.is_empty()).then_some(models)
 }

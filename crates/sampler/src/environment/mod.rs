@@ -2,13 +2,16 @@
 
 mod hardware;
 mod os;
+mod revision;
 mod virtualisation;
+mod windows;
 
-use crate::files::Root;
+use crate::{Cgroup, files::Root};
 use load_core::record::Environment;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// The machine and its software, as far as they can be read without waiting (a few ms). What cannot be read is absent.
+/// The machine and its software, as far as they can be read; what cannot is absent. Takes a few ms (within WSL 2,
+/// the first time, up to 3 s: Windows is asked for its version). Blocks; not for a worker thread.
 ///
 /// Beside the fields of [`Environment`], `more` has, where the system tells them:
 ///
@@ -20,11 +23,12 @@ use serde_json::Value;
 /// | `governor` | the CPU frequency governor, or all when CPUs differ |
 /// | `smt` | `on`, `off`, `notsupported`... |
 /// | `cpus_online` | CPUs of the machine, as a list of ranges |
+/// | `mitigations` | of the CPU's faults, by name, without those that do not affect it |
 /// | `disk_models` | models by block device |
 /// | `swap_bytes` | size of swap |
 /// | `loadavg` | the three load averages, before the run adds its own |
-/// | `transparent_hugepages`, `aslr`, `mitigations` | settings of the kernel that move results |
-/// | `cpu_limit_cores`, `memory_limit_bytes` | limits of the cgroup |
+/// | `transparent_hugepages`, `aslr` | settings of the kernel that move results |
+/// | `cpu_limit_cores`, `memory_limit_bytes` | limits of the cgroup that this process is in |
 /// | `descriptors` | soft limit of open files |
 /// | `git_revision` | of the sources this was built from, as they are checked out now |
 pub fn environment() -> Environment {
@@ -36,7 +40,7 @@ pub(crate) fn memory_bytes(root: &Root) -> Option<u64> {
     hardware::memory_bytes(root, "MemTotal:")
 }
 
-fn of(root: &Root) -> Environment {
+pub(crate) fn of(root: &Root) -> Environment {
     let mut e = Environment::default();
     e.host = os::host(root);
     e.os = os::name(root);
@@ -46,18 +50,42 @@ fn of(root: &Root) -> Environment {
     e.cores = std::thread::available_parallelism().ok().and_then(|n| n.get().try_into().ok());
     e.memory_bytes = memory_bytes(root);
     e.openloop_version = Some(env!("CARGO_PKG_VERSION").into());
-    let mut more = |name: &str, value: Option<Value>| {
+    for (name, value) in more(root, &e) {
         if let Some(value) = value {
             e.more.insert(name.into(), value);
         }
-    };
-    more("kernel_build", root.line("proc/sys/kernel/version").map(Value::from));
-    more(
-        "clocksource",
-        root.line("sys/devices/system/clocksource/clocksource0/current_clocksource").map(Value::from),
-    );
-    more("governor", hardware::governor(root).map(Value::from));
-    more("smt", hardware::smt(root).map(Value::from));
-    more("loadavg", os::load_averages(root).map(Value::from));
+    }
     e
+}
+
+fn more(root: &Root, e: &Environment) -> Vec<(&'static str, Option<Value>)> {
+    let line = |path: &str| root.line(path).map(Value::from);
+    let (cpu_limit, memory_limit) = Cgroup::of("own", root, "self").limits();
+    vec![
+        ("kernel_build", line("proc/sys/kernel/version")),
+        ("windows_build", windows_build(root, e).map(Value::from)),
+        ("clocksource", line("sys/devices/system/clocksource/clocksource0/current_clocksource")),
+        ("governor", hardware::governor(root).map(Value::from)),
+        ("smt", hardware::smt(root).map(Value::from)),
+        ("cpus_online", line("sys/devices/system/cpu/online")),
+        ("mitigations", hardware::mitigations(root).map(|m| json!(m))),
+        ("disk_models", hardware::disk_models(root).map(|m| json!(m))),
+        ("swap_bytes", hardware::memory_bytes(root, "SwapTotal:").map(Value::from)),
+        ("transparent_hugepages", os::transparent_hugepages(root).map(Value::from)),
+        ("aslr", line("proc/sys/kernel/randomize_va_space")),
+        ("loadavg", os::load_averages(root).map(Value::from)),
+        ("cpu_limit_cores", cpu_limit.map(Value::from)),
+        ("memory_limit_bytes", memory_limit.map(Value::from)),
+        ("descriptors", os::descriptors(root).map(Value::from)),
+        ("git_revision", revision::own().map(Value::from)),
+    ]
+}
+
+fn windows_build(root: &Root, e: &Environment) -> Option<String> {
+    match e.virtualisation.as_deref()? {
+        "wsl1" => windows::build_of_wsl1(e.kernel.as_deref()?),
+        // Made-up machines are not asked.
+        kind if kind.contains("wsl2") && root.is_system() => windows::build(),
+        _ => None,
+    }
 }

@@ -34,6 +34,19 @@ pub(super) fn load_averages(root: &Root) -> Option<Vec<f64>> {
     (numbers.len() == 3 && numbers.iter().all(|x| x.is_finite())).then_some(numbers)
 }
 
+/// The choice in brackets: `always [madvise] never`.
+pub(super) fn transparent_hugepages(root: &Root) -> Option<String> {
+    let line = root.line("sys/kernel/mm/transparent_hugepage/enabled")?;
+    Some(line.split_once('[')?.1.split_once(']')?.0.into())
+}
+
+/// The soft limit of open files of this process; `None` also when there is none.
+pub(super) fn descriptors(root: &Root) -> Option<u64> {
+    let text = root.text("proc/self/limits")?;
+    text.lines()
+        .find_map(|line| line.strip_prefix("Max open files")?.split_ascii_whitespace().next()?.parse().ok())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

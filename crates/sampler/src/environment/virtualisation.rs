@@ -5,6 +5,10 @@ use crate::files::Root;
 
 /// `"docker in kvm"`, `"wsl2"`, `"kvm"`, `"none"`; `None` when there is nothing to judge by.
 pub(super) fn describe(root: &Root) -> Option<String> {
+    // The kernel that this sandbox pretends to be, always the same.
+    if root.line("proc/version").is_some_and(|v| v.ends_with("#1 SMP Sun Jan 10 15:06:54 PST 2016")) {
+        return Some("gvisor".into());
+    }
     let below = machine(root);
     match (container(root), below) {
         (Some(container), Some(machine)) if machine != "none" => Some(format!("{container} in {machine}")),

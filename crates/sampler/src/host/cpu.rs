@@ -59,17 +59,24 @@ impl Probe for HostCpu {
         let now = stat::cpus(bytes);
         self.counters.begin(at);
         for (key, name) in [("ctxt", "host.context_switches"), ("processes", "host.forks")] {
-            if let Some(count) = keyed(bytes, key) {
+            // Since boot there have been some: none means that nobody counts.
+            if let Some(count @ 1..) = keyed(bytes, key) {
                 self.counters.rate(readings, name, Kind::EVENTS, count);
             }
         }
         self.counters.end();
-        for (key, name) in [("procs_running", "running"), ("procs_blocked", "blocked")] {
-            if let Some(count) = keyed(bytes, key) {
-                readings.value(format!("host.processes.{name}"), "1", count as f64);
+        // Whoever reads this file runs.
+        if let Some(running @ 1..) = keyed(bytes, "procs_running") {
+            readings.value("host.processes.running", "1", running as f64);
+            if let Some(blocked) = keyed(bytes, "procs_blocked") {
+                readings.value("host.processes.blocked", "1", blocked as f64);
             }
         }
         let Some(all) = now.all else { return Err(unreadable("proc/stat")) };
+        if all.total() == 0 {
+            // Some sandboxes show zeros for what they do not count.
+            return Err(SourceError::Unavailable("/proc/stat: this system keeps no CPU accounts".into()));
+        }
         match self.lap.mark(at) {
             Since::TooSoon => return Ok(()),
             Since::Nothing => {}
@@ -78,7 +85,6 @@ impl Probe for HostCpu {
                     match all.since(&before) {
                         None => readings.event("counter reset", "host.cpu"),
                         Some(added) if added.total() == 0 => {
-                            // Some sandboxes show zeros for ever: the time that has passed is known to be more than one tick.
                             self.last = now;
                             return Err(SourceError::Failed("/proc/stat: no CPU has spent any time".into()));
                         }
@@ -156,11 +162,11 @@ mod tests {
     #[test]
     fn steal_is_apart_and_each_cpu_has_its_own_share() {
         let (machine, mut cpu) =
-            machine("cpu 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\nctxt 5\n");
+            machine("cpu 0 0 0 5 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\nctxt 5\n");
         read(&mut cpu, 0);
         machine.write(
             "proc/stat",
-            "cpu 60 20 10 90 0 5 5 10\ncpu0 60 20 10 0 0 5 5 0\ncpu1 0 0 0 90 0 0 0 10\nctxt 1005\nprocs_running 3\n",
+            "cpu 60 20 10 95 0 5 5 10\ncpu0 60 20 10 0 0 5 5 0\ncpu1 0 0 0 90 0 0 0 10\nctxt 1005\nprocs_running 3\n",
         );
         let second = read(&mut cpu, 2000);
         assert_eq!(value(&second, "host.cpu.busy"), Some(0.5));
@@ -175,12 +181,12 @@ mod tests {
 
     #[test]
     fn readings_at_once_give_nothing_and_the_next_one_is_right() {
-        let (machine, mut cpu) = machine("cpu 0 0 0 0\n");
+        let (machine, mut cpu) = machine("cpu 0 0 0 1\n");
         read(&mut cpu, 0);
         for at in [0, 1] {
             assert_eq!(read(&mut cpu, at).values(), []);
         }
-        machine.write("proc/stat", "cpu 25 0 0 75\n");
+        machine.write("proc/stat", "cpu 25 0 0 76\n");
         assert_eq!(value(&read(&mut cpu, 1000), "host.cpu.busy"), Some(0.25));
     }
 
@@ -208,14 +214,16 @@ mod tests {
     }
 
     #[test]
-    fn zeros_for_ever_are_no_reading() {
-        let (_machine, mut cpu) = machine("cpu 0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n");
+    fn zeros_and_figures_that_stand_still_are_no_readings() {
+        let (machine, mut cpu) = machine("cpu 10 0 0 90\n");
         read(&mut cpu, 0);
-        for second in 1..4 {
-            let (readings, result) = try_read(&mut cpu, second * 1000);
-            assert_eq!(readings.values(), []);
-            assert!(matches!(result, Err(SourceError::Failed(_))));
-        }
+        let (readings, result) = try_read(&mut cpu, 1000);
+        assert_eq!(readings.values(), []);
+        assert!(matches!(result, Err(SourceError::Failed(_))));
+        machine.write("proc/stat", "cpu 0 0 0 0 0 0 0 0 0 0\nctxt 0\nprocs_running 0\nprocs_blocked 0\n");
+        let (readings, result) = try_read(&mut cpu, 2000);
+        assert_eq!(readings.values(), []);
+        assert!(matches!(result, Err(SourceError::Unavailable(_))));
     }
 
     #[test]

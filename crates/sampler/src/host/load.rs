@@ -55,14 +55,20 @@ impl Probe for HostLoad {
             }
         }
         let line = lines(self.averages.bytes()?).next().ok_or_else(|| unreadable("proc/loadavg"))?;
+        let tasks: Option<u64> =
+            line.split_ascii_whitespace().nth(3).and_then(|w| w.split_once('/')?.1.parse().ok());
+        if tasks == Some(0) {
+            // There is at least the one that reads this.
+            return Err(SourceError::Unavailable("/proc/loadavg: this system counts no tasks".into()));
+        }
         let mut words = line.split_ascii_whitespace();
         for name in ["host.load.1m", "host.load.5m", "host.load.15m"] {
             let average =
                 words.next().and_then(|w| w.parse().ok()).ok_or_else(|| unreadable("proc/loadavg"))?;
             readings.value(name, "1", average);
         }
-        if let Some(tasks) = words.next().and_then(|w| w.split_once('/')?.1.parse().ok()) {
-            readings.value("host.tasks", "1", tasks);
+        if let Some(tasks) = tasks {
+            readings.value("host.tasks", "1", tasks as f64);
         }
         Ok(())
     }

@@ -27,11 +27,6 @@ impl Machine {
         fs::create_dir_all(path.parent().expect("below the root")).expect("a directory");
         fs::write(path, text).expect("a file");
     }
-
-    pub(crate) fn remove(&self, path: &str) {
-        let path = self.0.path().join(path);
-        if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.expect("it was there");
-    }
 }
 
 /// Files of another machine, kept in `fixtures/`.

@@ -1,0 +1,122 @@
+//! Everything that reads a machine, against the files of other machines.
+
+use crate::{
+    Cgroup, HostCpu, HostDisks, HostLoad, HostMemory, HostNetwork, HostPressure,
+    environment::of as environment,
+    probe::Probe,
+    stolen::StolenClock,
+    testing::{fixture, try_read, value},
+};
+use load_core::{Readings, SourceError};
+
+/// Reads twice, a second apart.
+fn twice(mut probe: impl Probe) -> Result<Readings, SourceError> {
+    try_read(&mut probe, 0).1?;
+    let (readings, result) = try_read(&mut probe, 1000);
+    result.map(|()| readings)
+}
+
+fn unavailable(result: Result<Readings, SourceError>) -> bool {
+    matches!(result, Err(SourceError::Unavailable(_)))
+}
+
+#[test]
+fn an_old_kernel() {
+    let root = fixture("centos6");
+    let e = environment(&root);
+    assert_eq!(e.kernel.as_deref(), Some("2.6.32-754.el6.x86_64"));
+    assert_eq!(e.virtualisation.as_deref(), Some("none"));
+    assert_eq!(e.memory_bytes, Some(8_061_224 * 1024));
+    // The files stand still, which no CPU does.
+    assert!(matches!(twice(HostCpu::below(&root)), Err(SourceError::Failed(_))));
+    let memory = twice(HostMemory::below(&root)).unwrap();
+    assert_eq!(value(&memory, "host.memory.available"), None);
+    assert_eq!(value(&memory, "host.swap.used"), Some((4_194_300 - 4_190_112) as f64 * 1024.0));
+    let disks = twice(HostDisks::below(&root)).unwrap();
+    assert_eq!(value(&disks, "host.disk.sda.read"), Some(0.0));
+    assert_eq!(value(&disks, "host.disk.sda1.read"), None);
+    let network = twice(HostNetwork::below(&root)).unwrap();
+    assert_eq!(value(&network, "host.net.eth0.received"), Some(0.0));
+    assert_eq!(value(&network, "host.tcp.retransmitted"), Some(0.0));
+    assert_eq!(value(&network, "host.tcp.listen_overflows"), None, "no netstat file here");
+    assert!(unavailable(twice(HostPressure::below(&root))));
+    assert!(unavailable(twice(Cgroup::of("own", &root, "self"))));
+}
+
+#[test]
+fn a_sandbox_that_shows_zeros_for_what_it_does_not_count() {
+    let root = fixture("gvisor");
+    assert!(unavailable(twice(HostCpu::below(&root))));
+    assert!(unavailable(twice(HostLoad::below(&root))));
+    assert_eq!(StolenClock::open(&root, None).read(), None);
+    let memory = twice(HostMemory::below(&root)).unwrap();
+    assert_eq!(value(&memory, "host.memory.available"), Some(1_900_012.0 * 1024.0));
+    assert_eq!(environment(&root).virtualisation.as_deref(), Some("gvisor"));
+}
+
+#[test]
+fn a_container_on_cgroup_1() {
+    let root = fixture("docker-cgroup1");
+    let e = environment(&root);
+    assert_eq!(e.virtualisation.as_deref(), Some("docker"));
+    assert_eq!(e.os.as_deref(), Some("Alpine Linux v3.19"));
+    assert_eq!(e.more["cpu_limit_cores"], 1.5);
+    assert_eq!(e.more["memory_limit_bytes"], 268_435_456);
+    assert_eq!(e.memory_bytes, Some(16_284_172 * 1024), "the host's, beside the limit");
+    let group = twice(Cgroup::of("own", &root, "self")).unwrap();
+    assert_eq!(value(&group, "cgroup.own.cpu.limit"), Some(1.5));
+    assert_eq!(value(&group, "cgroup.own.memory.used"), Some(161_222_656.0));
+    assert_eq!(value(&group, "cgroup.own.tasks"), Some(23.0));
+    assert_eq!(value(&group, "cgroup.own.read"), Some(0.0));
+    assert_eq!(StolenClock::open(&root, None).read(), Some(812_330_011));
+}
+
+#[test]
+fn a_container_on_cgroup_2_in_a_virtual_machine() {
+    let root = fixture("podman-cgroup2");
+    let e = environment(&root);
+    assert_eq!(e.virtualisation.as_deref(), Some("podman in qemu"));
+    assert_eq!(e.more.get("memory_limit_bytes"), None, "max is no limit");
+    let group = twice(Cgroup::of("own", &root, "self")).unwrap();
+    assert_eq!(value(&group, "cgroup.own.cpu.limit"), Some(1.5));
+    assert_eq!(value(&group, "cgroup.own.memory.used"), Some(41_364_992.0));
+    assert_eq!(value(&group, "cgroup.own.memory.limit"), None);
+    assert_eq!(value(&group, "cgroup.own.pressure.cpu.full"), Some(0.0));
+    let pressure = twice(HostPressure::below(&root)).unwrap();
+    assert_eq!(value(&pressure, "host.pressure.cpu.full"), None);
+    assert_eq!(value(&pressure, "host.pressure.io.full"), Some(0.0));
+}
+
+#[test]
+fn linux_below_windows() {
+    let e = environment(&fixture("wsl2"));
+    assert_eq!(e.virtualisation.as_deref(), Some("wsl2"));
+    assert_eq!(e.kernel.as_deref(), Some("5.15.153.1-microsoft-standard-WSL2"));
+    assert_eq!(e.more["clocksource"], "tsc");
+}
+
+#[test]
+fn a_small_board() {
+    let root = fixture("arm32");
+    let e = environment(&root);
+    assert_eq!(e.cpu_model.as_deref(), Some("ARMv7 Processor rev 4 (v7l), Raspberry Pi 3 Model B Rev 1.2"));
+    assert_eq!(e.more["governor"], "ondemand");
+    assert_eq!(e.virtualisation, None, "nothing to judge by is not none");
+    let network = twice(HostNetwork::below(&root)).unwrap();
+    assert_eq!(value(&network, "host.net.eth0.received"), Some(0.0));
+    assert!(unavailable(twice(HostDisks::below(&root))));
+}
+
+#[test]
+fn a_virtual_machine_made_of_a_container_image() {
+    let root = fixture("firecracker");
+    let e = environment(&root);
+    assert_eq!(e.virtualisation.as_deref(), Some("kvm"), "the mark of a container is in the image only");
+    assert_eq!(e.more["smt"], "notsupported");
+    let disks = twice(HostDisks::below(&root)).unwrap();
+    assert_eq!(value(&disks, "host.disk.vda.busy"), Some(0.0));
+    let network = twice(HostNetwork::below(&root)).unwrap();
+    assert_eq!(value(&network, "host.net.ifb0.sent"), None, "never used");
+    assert!(value(&network, "host.tcp.time_wait").is_some());
+    assert!(StolenClock::open(&root, None).read().is_some());
+}
