@@ -15,6 +15,32 @@ pub enum ReportError {
         /// What it is: NaN or an infinity.
         value: f64,
     },
+    /// A setting that cannot be meant.
+    #[error("{field}: {value} is not {why}")]
+    Setting {
+        /// Which.
+        field: &'static str,
+        /// What it was set to.
+        value: String,
+        /// What it can be.
+        why: &'static str,
+    },
+    /// A comparison of a run that is rejected.
+    #[error("the {which} record ({experiment}) is rejected and compares with nothing: {reasons}")]
+    Rejected {
+        /// `"first"` or `"second"`.
+        which: &'static str,
+        /// Its name.
+        experiment: String,
+        /// Why it is rejected.
+        reasons: String,
+    },
+    /// Runs that were not made in the same way.
+    #[error("not comparable: {}", .differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    NotComparable {
+        /// In what they differ.
+        differences: Vec<crate::Difference>,
+    },
     /// A threshold that cannot be read.
     #[error("threshold {text:?}: {why}")]
     Threshold {

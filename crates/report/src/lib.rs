@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod compare;
 mod contradictions;
 mod doc;
 mod error;
@@ -13,6 +14,7 @@ pub mod stats;
 mod text;
 mod threshold;
 
+pub use compare::{Change, Compare, Compared, Comparison, Difference, compare};
 pub use contradictions::contradictions;
 pub use error::ReportError;
 pub use json::{json, read_json};

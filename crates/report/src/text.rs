@@ -55,12 +55,16 @@ impl Text {
 
     /// Writes the report.
     pub fn render(&self, record: &Record) -> String {
+        self.sections(&sections::all(record, &self.thresholds))
+    }
+
+    pub(crate) fn sections(&self, sections: &[Section]) -> String {
         let mut out = String::new();
-        for section in sections::all(record, &self.thresholds) {
+        for section in sections {
             if !out.is_empty() && !section.joined {
                 out.push('\n');
             }
-            self.section(&section, &mut out);
+            self.section(section, &mut out);
         }
         out
     }
