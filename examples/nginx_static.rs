@@ -2,7 +2,7 @@
 
 use clap::{Parser, ValueEnum};
 use openloop::{prelude::*, record::Server, testbed::Nginx};
-use openloop_examples::{Failed, Flags, blocking::BlockingGet, finish, http_target, measure};
+use openloop_examples::{Failed, Flags, arguments, blocking::BlockingGet, finish, http_target, measure};
 use std::{net::ToSocketAddrs, process::ExitCode};
 
 #[derive(Debug, Parser)]
@@ -34,7 +34,7 @@ enum Client {
 
 fn run(arguments: &Arguments) -> Result<Record, Failed> {
     let flags = &arguments.flags;
-    flags.check()?;
+    flags.begin()?;
     let given = arguments.nginx.as_deref().map(|url| http_target("--nginx", url, flags)).transpose()?;
     let own = match given {
         Some(_) => None,
@@ -79,6 +79,6 @@ fn split(url: &str) -> Result<(String, &str), Failed> {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments: Arguments = arguments();
     finish(run(&arguments), &arguments.flags)
 }

@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use openloop::{prelude::*, testbed::Known};
-use openloop_examples::{Failed, Flags, finish, measure};
+use openloop_examples::{Failed, Flags, arguments, finish, measure};
 use std::{process::ExitCode, time::Duration};
 
 #[derive(Debug, Parser)]
@@ -17,7 +17,7 @@ struct Arguments {
 
 fn run(arguments: &Arguments) -> Result<Record, Failed> {
     let flags = &arguments.flags;
-    flags.check()?;
+    flags.begin()?;
     // Answers after 2 ms, and every hundredth time only after 20.
     let server = Known::http()
         .body("hello")
@@ -35,6 +35,6 @@ fn run(arguments: &Arguments) -> Result<Record, Failed> {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments: Arguments = arguments();
     finish(run(&arguments), &arguments.flags)
 }

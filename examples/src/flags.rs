@@ -43,12 +43,30 @@ pub enum Stack {
     Docker,
 }
 
+/// Reads the arguments; a bad one is named, and the program ends with status 1 (could not run).
+pub fn arguments<A: clap::Parser>() -> A {
+    A::try_parse().unwrap_or_else(|error| {
+        let _ = error.print();
+        std::process::exit(i32::from(error.use_stderr()))
+    })
+}
+
 impl Flags {
-    /// Refuses what this version cannot do, in words.
+    /// Begins an example: what the crates have to say goes to standard error (`RUST_LOG` as usual, warnings unless told
+    /// otherwise), and what this version cannot do is refused in words.
     ///
     /// # Errors
     /// Names the flag.
-    pub fn check(&self) -> Result<(), Failed> {
+    pub fn begin(&self) -> Result<(), Failed> {
+        let filter = tracing_subscriber::EnvFilter::try_from_default_env();
+        let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+        // A second example in one process keeps the first one's.
+        let _ = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .with_ansi(false)
+            .without_time()
+            .try_init();
         if self.html.is_some() {
             return Err(Failed::new(
                 "--html: pages are not written yet; use --json FILE, or read the text report",

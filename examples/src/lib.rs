@@ -10,6 +10,6 @@ mod progress;
 mod run;
 mod target;
 
-pub use flags::{Flags, Stack};
+pub use flags::{Flags, Stack, arguments};
 pub use run::{Failed, finish, measure};
 pub use target::http_target;

@@ -37,6 +37,7 @@ struct Driver {
     lines: Vec<Line>,
     tasks: JoinSet<()>,
     to: Sender<Message>,
+    /// When to sample next; never in real time.
     next_probe: u64,
 }
 
@@ -125,6 +126,7 @@ impl Driver {
                 probes: Probes::default(),
             });
         }
+        let virtual_time = matches!(config.clock, Clock::Virtual(_));
         Ok(Driver {
             worker: config.index,
             clock: config.clock,
@@ -133,7 +135,7 @@ impl Driver {
             lines,
             tasks: JoinSet::new(),
             to: config.to,
-            next_probe: 0,
+            next_probe: if virtual_time { 0 } else { u64::MAX },
         })
     }
 
@@ -243,7 +245,7 @@ impl Driver {
 
     /// Virtual time runs too fast for the coordinator to sample, so the driver does.
     fn sample(&mut self, now: u64, times: Times) {
-        if !matches!(self.clock, Clock::Virtual(_)) || now < self.next_probe {
+        if now < self.next_probe {
             return;
         }
         self.next_probe = now + LONGEST_NAP_NS;
