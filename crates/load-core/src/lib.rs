@@ -2,8 +2,10 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod accounting;
+mod calibrate;
 mod clock;
 mod closure;
+mod compose;
 mod error;
 mod failure;
 mod histogram;
@@ -19,8 +21,16 @@ mod verdict;
 mod workload;
 
 pub use accounting::Accounting;
+pub use calibrate::{Calibrated, NullGuard, NullTargetError, Nulled, calibrated};
 pub use clock::{Clock, Sleep, VirtualTime};
 pub use closure::{FnSession, FnWorkload, StateSession, WithSession, with_session, workload};
+pub use compose::{
+    Arm, ArmSession, ArmSessions, Arms, BoxSession, BoxWorkload, Mix, MixSession, NoArms, Then, ThenSession,
+    Think, ThinkSession, ThinkTime, mix, then, think,
+};
+#[cfg(feature = "tower")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tower")))]
+pub use compose::{Ask, Ignore, Look, Tower, TowerSession, tower};
 pub use error::ConfigError;
 pub use failure::{Class, Classify, Failure, Outcome, classify_io, io_class};
 pub use histogram::{DIGITS, HIGHEST_NS, Histogram};

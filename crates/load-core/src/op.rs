@@ -1,6 +1,6 @@
 //! What a workload says about the operation that runs.
 
-use crate::{Clock, NameId, Names};
+use crate::{Clock, NameId, Names, names::Scope};
 use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
 use std::rc::Rc;
 
@@ -17,6 +17,7 @@ const NO_KIND: NameId = NameId::MAX;
 pub struct Op {
     clock: Clock,
     names: Rc<Names>,
+    scope: Scope,
     rng: Xoshiro256PlusPlus,
     seq: u64,
     last_mark: u64,
@@ -74,10 +75,38 @@ impl Op {
         self.failed_units = units;
     }
 
-    /// What kind of operation this was (`"hit"`, an arm of a mix): counted and timed by kind in the record.
+    /// What kind of operation this was (`"hit"`, an arm of a mix): counted and timed by kind in the record. Said again,
+    /// the last one counts.
     #[inline]
     pub fn kind(&mut self, name: &'static str) {
-        self.kind = self.names.id(name);
+        self.kind = self.names.id_in(self.scope, name);
+    }
+
+    /// Runs `part` with all that it says by name (steps, kinds, counters, facts) standing under `name`: a step
+    /// `"select"` is then `"read/select"`. For workloads made of others, which may use the same names; scopes may lie
+    /// within each other.
+    ///
+    /// ```
+    /// use load_core::{Op, Outcome, workload};
+    /// async fn query(op: &mut Op) -> Outcome {
+    ///     op.mark("select");
+    ///     Ok(())
+    /// }
+    /// let both = workload(async |op| {
+    ///     op.scoped("user", async |op| query(op).await).await?;      // the step "user/select"
+    ///     op.scoped("items", async |op| query(op).await).await       // the step "items/select"
+    /// });
+    /// ```
+    pub async fn scoped<T>(&mut self, name: &'static str, part: impl AsyncFnOnce(&mut Op) -> T) -> T {
+        part(self.within(name).op).await
+    }
+
+    /// Goes into a scope until the guard is dropped, be it with a future that is dropped half-way.
+    #[inline]
+    pub(crate) fn within(&mut self, name: &'static str) -> Scoped<'_> {
+        let outer = self.scope;
+        self.scope = self.names.scope(outer, name);
+        Scoped { op: self, outer }
     }
 
     /// Ends a step: the time since the last mark, or since the start, is recorded under `name`. Marked steps of an
@@ -90,10 +119,16 @@ impl Op {
         self.step(name, ns);
     }
 
+    /// Begins marking anew: the next [`mark`](Op::mark) ends a step that began now. Costs a clock reading.
+    #[inline]
+    pub fn restart_marks(&mut self) {
+        self.last_mark = self.clock.now();
+    }
+
     /// Records a step that was measured elsewhere, in ns.
     #[inline]
     pub fn step(&mut self, name: &'static str, ns: u64) {
-        let id = self.names.id(name);
+        let id = self.names.id_in(self.scope, name);
         match self.steps.get_mut(usize::from(self.steps_used)) {
             Some(step) => {
                 *step = (id, ns);
@@ -115,7 +150,7 @@ impl Op {
     /// Adds to a counter of the stream, such as `"retries"`.
     #[inline]
     pub fn count(&mut self, name: &'static str, n: u64) {
-        let id = self.names.id(name);
+        let id = self.names.id_in(self.scope, name);
         let used = usize::from(self.counts_used);
         if let Some((_, sum)) = self.counts[..used].iter_mut().find(|(i, _)| *i == id) {
             *sum += n;
@@ -130,7 +165,19 @@ impl Op {
     /// States a fact about the stream, such as the protocol that was negotiated. Allocates: say it once, in `connect`.
     /// When sessions say different things under one name, the record has each of them.
     pub fn fact(&mut self, name: &'static str, text: impl Into<String>) {
-        self.facts.push((name, text.into()));
+        self.facts.push((self.names.full(self.scope, name), text.into()));
+    }
+}
+
+/// An operation within a scope.
+pub(crate) struct Scoped<'a> {
+    pub(crate) op: &'a mut Op,
+    outer: Scope,
+}
+
+impl Drop for Scoped<'_> {
+    fn drop(&mut self) {
+        self.op.scope = self.outer;
     }
 }
 
@@ -141,6 +188,7 @@ impl Op {
         Op {
             clock,
             names,
+            scope: Scope::ROOT,
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             seq: 0,
             last_mark: 0,
@@ -161,6 +209,7 @@ impl Op {
     /// Forgets the last operation and starts one at `now`.
     #[inline]
     pub fn begin(&mut self, now: u64, seq: u64) {
+        self.scope = Scope::ROOT;
         self.last_mark = now;
         self.seq = seq;
         self.steps_used = 0;

@@ -1,7 +1,7 @@
 //! The two traits that a workload implements.
 
-use crate::{Failure, Op, Outcome};
-use std::future::Future;
+use crate::{ConfigError, Failure, NullTargetError, Nulled, Op, Outcome};
+use std::{future::Future, sync::Arc, time::Duration};
 
 /// A kind of work. One value is shared by all workers; it makes a [`Session`] for each connection's worth of load.
 ///
@@ -30,6 +30,32 @@ pub trait Workload: Send + Sync + 'static {
     fn describe(&self) -> String {
         "custom workload".into()
     }
+
+    /// Checks the workload's settings. Plans ask before anything connects.
+    ///
+    /// # Errors
+    /// Names the first setting that cannot be meant, and its value.
+    fn validate(&self) -> Result<(), ConfigError> {
+        Ok(())
+    }
+
+    /// This workload pointed at a null target: a server of this process, on a thread of its own, that does nothing but
+    /// answer, so that an operation takes `delay` on top of what it costs the client (zero: as fast as can be). It is
+    /// how the engine measures what this client can do, see [`Nulled`]. The session must do the
+    /// same work as it does against the real server.
+    ///
+    /// `None`, the default: there is no null target, and the rules that need one are "not measured". Protocol crates
+    /// bring theirs; [`calibrated`](crate::calibrated) gives one to a workload of one's own.
+    ///
+    /// # Errors
+    /// When the target could not be started.
+    fn null_target(&self, delay: Duration) -> Result<Option<Nulled<Self>>, NullTargetError>
+    where
+        Self: Sized,
+    {
+        let _ = delay;
+        Ok(None)
+    }
 }
 
 /// One connection's worth of work: one operation at a time.
@@ -45,12 +71,41 @@ pub trait Session: 'static {
         let _ = op;
     }
 
+    /// How long a user of this session would think before the next operation. Asked after each operation of a closed
+    /// loop; the pause counts neither as in flight nor in any time of an operation. In an open loop the schedule says
+    /// when operations start, and this is not asked. See [`think`](crate::think).
+    fn think(&mut self, op: &mut Op) -> Option<Duration> {
+        let _ = op;
+        None
+    }
+
     /// Ends the session in good order.
     fn close(self) -> impl Future<Output = ()>
     where
         Self: Sized,
     {
         async {}
+    }
+}
+
+/// A workload that several streams share.
+impl<W: Workload> Workload for Arc<W> {
+    type Session = W::Session;
+
+    async fn connect(&self, id: &SessionId, op: &mut Op) -> Result<W::Session, Failure> {
+        W::connect(self, id, op).await
+    }
+
+    fn describe(&self) -> String {
+        W::describe(self)
+    }
+
+    fn validate(&self) -> Result<(), ConfigError> {
+        W::validate(self)
+    }
+
+    fn null_target(&self, delay: Duration) -> Result<Option<Nulled<Self>>, NullTargetError> {
+        Ok(W::null_target(self, delay)?.map(|nulled| nulled.map(Arc::new)))
     }
 }
 

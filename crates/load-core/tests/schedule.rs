@@ -3,7 +3,7 @@
 mod piecewise;
 
 use load_core::{Schedule, ScheduledArrival, Shard};
-use piecewise::{count, pieces, reached, schedule};
+use piecewise::{count, pieces, reached, schedule, whole_pieces};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -21,6 +21,15 @@ proptest! {
         prop_assert_eq!(schedule.count(), Some(count(&pieces)));
         prop_assert_eq!(arrivals.len() as u64, count(&pieces));
         prop_assert_eq!(schedule.at(count(&pieces)), None);
+    }
+
+    #[test]
+    fn one_arrival_too_many_where_the_count_is_whole(pieces in whole_pieces(), times in 1u32..20) {
+        let once = schedule(&pieces);
+        prop_assert_eq!(once.count(), Some(count(&pieces)));
+        prop_assert_eq!(all(&once).len() as u64, count(&pieces));
+        let repeated = once.repeat(times).unwrap();
+        prop_assert_eq!(repeated.count(), Some(count(&pieces) * u64::from(times)));
     }
 
     #[test]

@@ -83,3 +83,24 @@ pub(crate) fn pieces(highest_milli: i128, longest_ms: i128) -> impl Strategy<Val
     ];
     prop::collection::vec(piece, 1..7)
 }
+
+/// Pieces whose count is whole, as those that people write are: the hard case for sums of fractions.
+pub(crate) fn whole_pieces() -> impl Strategy<Value = Vec<Piece>> {
+    (pieces(3000, 30), any::<prop::sample::Index>()).prop_map(|(pieces, place)| {
+        // Rates in tenths and lengths of 0.1 s.
+        let coarse = |piece: &Piece| match *piece {
+            Piece::Constant { milli, ms } => Piece::Constant { milli: milli * 100, ms: ms * 100 },
+            Piece::Ramp { from, to, ms } => Piece::Ramp { from: from * 100, to: to * 100, ms: ms * 100 },
+            Piece::Pause { ms } => Piece::Pause { ms: ms * 100 },
+        };
+        let mut pieces: Vec<_> = pieces.iter().map(coarse).collect();
+        let total: i128 = pieces.iter().map(|p| p.total()).sum();
+        let missing = i128::from(count(&pieces)) * UNITS - total;
+        if missing > 0 {
+            let filler = Piece::Constant { milli: 500, ms: missing / 1000 };
+            pieces.insert(place.index(pieces.len() + 1), filler);
+        }
+        assert_eq!(pieces.iter().map(|p| p.total()).sum::<i128>() % UNITS, 0);
+        pieces
+    })
+}
