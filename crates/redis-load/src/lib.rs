@@ -10,11 +10,14 @@ mod error;
 mod isolation;
 mod keys;
 mod lean;
+mod null;
 mod plan;
 mod resp;
 mod session;
 mod tally;
 mod target;
+#[cfg(feature = "tls")]
+mod tls;
 mod workload;
 
 pub use classify::classify;
@@ -22,6 +25,9 @@ pub use commands::{Command, Payload};
 pub use error::RedisError;
 pub use isolation::{Isolation, Space, Swept};
 pub use keys::Keys;
+pub use null::NullTarget;
 pub use session::RedisSession;
 pub use target::{DEFAULT_DATABASE, Protocol, Target};
+#[cfg(feature = "tls")]
+pub use tls::Tls;
 pub use workload::{Client, Redis, RedisBuilder};

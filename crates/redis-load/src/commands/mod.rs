@@ -10,7 +10,7 @@ pub(crate) use batch::{Batch, Menu, Slot};
 pub use payload::Payload;
 pub(crate) use payload::{STAMP, Value};
 pub(crate) use prefix::Prefix;
-pub(crate) use template::{Spot, Template};
+pub(crate) use template::Template;
 
 /// A command with its arguments. Where an argument stands for a key, it gets the run's own prefix and a number that is
 /// drawn for each request.

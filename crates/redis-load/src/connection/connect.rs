@@ -3,11 +3,14 @@
 use super::{Connection, stream::Stream};
 use crate::{Target, target::Endpoint};
 use load_core::{Class, Failure, io_class};
-use std::{io, net::SocketAddr};
+use std::{cell::Cell, io, net::SocketAddr};
 use tokio::{
     net::{TcpStream, UnixStream, lookup_host},
     time::{Instant, timeout_at},
 };
+
+/// The server took the connection, or its kernel did, and said nothing.
+pub(super) const NO_HANDSHAKE: &str = "no answer to the handshake";
 
 /// Where an opening has got to, for those who time its parts.
 pub(crate) type Mark<'a> = &'a mut dyn FnMut(&'static str);
@@ -20,8 +23,14 @@ impl Connection {
     /// Says which part failed.
     pub(crate) async fn open(target: &Target, mark: Mark<'_>) -> Result<Connection, Failure> {
         let deadline = Instant::now() + target.connect_timeout;
+        // What ended last tells what was waited for.
+        let passed = Cell::new("");
         let opening = async {
-            let stream = open_stream(target, mark).await?;
+            let mut mark = |part| {
+                passed.set(part);
+                mark(part);
+            };
+            let stream = open_stream(target, &mut mark).await?;
             let mut connection = Connection::new(stream);
             connection.handshake(target, target.connect_timeout).await?;
             mark("handshake");
@@ -29,7 +38,11 @@ impl Connection {
         };
         match timeout_at(deadline, opening).await {
             Ok(result) => result,
-            Err(_) => Err(Failure::new(Class::Connect, "timed out")),
+            Err(_) => Err(match (passed.get(), target.tls) {
+                ("" | "dns", _) => Failure::new(Class::Connect, "timed out"),
+                ("connect", true) => Failure::new(Class::Tls, "no answer to the TLS handshake"),
+                _ => Failure::new(Class::Connect, NO_HANDSHAKE),
+            }),
         }
     }
 

@@ -109,7 +109,7 @@ impl Connection {
             return Err(refusal(steps[(*number).min(steps.len() - 1)], target, error));
         }
         result.map_err(|lost| match lost {
-            super::Lost::Timeout => Failure::new(Class::Connect, "no answer to the handshake"),
+            super::Lost::Timeout => Failure::new(Class::Connect, super::connect::NO_HANDSHAKE),
             lost => lost.into_failure(0),
         })
     }

@@ -149,6 +149,13 @@ impl Connection {
                     Poll::Pending => break,
                 }
             }
+            if request.is_sent(cursor) && !cursor.flushed {
+                match self.stream.poll_flush(cx) {
+                    Poll::Ready(Ok(())) => cursor.flushed = true,
+                    Poll::Ready(Err(error)) => return Poll::Ready(Err(Lost::Io(error))),
+                    Poll::Pending => {}
+                }
+            }
             match self.stream.poll_read(cx, &mut self.buffer) {
                 Poll::Ready(Ok(0)) => return Poll::Ready(Err(Lost::Closed)),
                 Poll::Ready(Ok(n)) => {

@@ -19,6 +19,8 @@ pub(crate) struct Outgoing<'a> {
 pub(super) struct Cursor {
     piece: usize,
     offset: usize,
+    /// Nothing is held back by the stream.
+    pub(super) flushed: bool,
 }
 
 impl<'a> Outgoing<'a> {
@@ -59,7 +61,8 @@ impl<'a> Outgoing<'a> {
                 return;
             }
             by -= left;
-            *cursor = Cursor { piece: cursor.piece + 1, offset: 0 };
+            cursor.piece += 1;
+            cursor.offset = 0;
         }
     }
 

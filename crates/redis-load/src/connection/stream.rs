@@ -43,16 +43,20 @@ impl Stream {
             Stream::Tcp(stream) => write(Pin::new(stream), cx, request, cursor),
             Stream::Unix(stream) => write(Pin::new(stream), cx, request, cursor),
             #[cfg(feature = "tls")]
-            Stream::Tls(stream) => {
-                let mut stream = Pin::new(stream);
-                let written = ready!(write(stream.as_mut(), cx, request, cursor))?;
-                // What rustls holds back must be on its way before answers are waited for. If it cannot be yet, the
-                // reading side of the TLS stream sends it on.
-                if let Poll::Ready(Err(error)) = stream.as_mut().poll_flush(cx) {
-                    return Poll::Ready(Err(error));
-                }
-                Poll::Ready(Ok(written))
+            Stream::Tls(stream) => write(Pin::new(stream), cx, request, cursor),
+        }
+    }
+
+    /// Sends what the stream holds back; only TLS does.
+    #[inline]
+    pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Stream::Tcp(_) | Stream::Unix(_) => {
+                let _ = cx;
+                Poll::Ready(Ok(()))
             }
+            #[cfg(feature = "tls")]
+            Stream::Tls(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
 }

@@ -24,16 +24,24 @@ const BEAT_EVERY: Duration = Duration::from_secs(15);
 const CHECK: &str = "cleanup.redis";
 
 pub(super) type Order = oneshot::Sender<Check>;
-type Opened = (Arc<SpaceInfo>, Vec<Swept>);
 
-/// Starts the thread. The space is open when the receiver gives it.
-pub(super) fn start(
-    isolation: Isolation,
-) -> std::io::Result<(
-    oneshot::Receiver<Result<Opened, RedisError>>,
-    mpsc::UnboundedSender<Order>,
-    thread::JoinHandle<()>,
-)> {
+/// What opening gave.
+pub(super) struct Opened {
+    pub(super) info: Arc<SpaceInfo>,
+    pub(super) swept: Vec<Swept>,
+}
+
+/// Gives what opening came to.
+pub(super) type Opening = oneshot::Receiver<Result<Opened, RedisError>>;
+
+/// The thread, and the way to tell it to end.
+pub(super) struct Keeper {
+    pub(super) orders: mpsc::UnboundedSender<Order>,
+    pub(super) thread: thread::JoinHandle<()>,
+}
+
+/// Starts the thread.
+pub(super) fn start(isolation: Isolation) -> std::io::Result<(Opening, Keeper)> {
     let (opened_tx, opened_rx) = oneshot::channel();
     let (order_tx, order_rx) = mpsc::unbounded_channel();
     let thread = thread::Builder::new().name("redis-space".into()).spawn(move || {
@@ -41,7 +49,7 @@ pub(super) fn start(
         let Ok(runtime) = runtime else { return };
         runtime.block_on(run(isolation, opened_tx, order_rx));
     })?;
-    Ok((opened_rx, order_tx, thread))
+    Ok((opened_rx, Keeper { orders: order_tx, thread }))
 }
 
 async fn run(
@@ -59,7 +67,7 @@ async fn run(
     };
     let mut answer_to = None;
     // When whoever opened it is gone already, it is cleared at once.
-    if opened.send(Ok((Arc::clone(&info), swept.clone()))).is_ok() {
+    if opened.send(Ok(Opened { info: Arc::clone(&info), swept: swept.clone() })).is_ok() {
         loop {
             match timeout(BEAT_EVERY, orders.recv()).await {
                 Ok(order) => {

@@ -1,7 +1,7 @@
 //! A space, as users see it.
 
 use super::{
-    keeper::{self, Order},
+    keeper::{self, Keeper, Opened, Opening},
     sweep::Swept,
 };
 use crate::{RedisError, Target, commands::Prefix};
@@ -12,10 +12,9 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    thread::JoinHandle,
     time::Duration,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 /// How to open a [`Space`]; see [`Target::isolate`].
 #[derive(Debug, Clone)]
@@ -68,8 +67,9 @@ impl Isolation {
     /// cannot be used (not there, wrong password, no such database, a read-only replica, out of memory);
     /// [`RedisError::ForeignKeys`].
     pub async fn open(self) -> Result<Space, RedisError> {
-        let (opened, opening) = self.start()?;
-        Space::from_opened(opened.await, opening)
+        let target = self.target.to_string();
+        let (opening, keeper) = self.start()?;
+        Space::from_opened(opening.await, keeper, target)
     }
 
     /// [`open`](Isolation::open) for programs without a runtime.
@@ -80,32 +80,20 @@ impl Isolation {
     /// # Panics
     /// Inside an async runtime.
     pub fn open_blocking(self) -> Result<Space, RedisError> {
-        let (opened, opening) = self.start()?;
-        Space::from_opened(opened.blocking_recv(), opening)
+        let target = self.target.to_string();
+        let (opening, keeper) = self.start()?;
+        Space::from_opened(opening.blocking_recv(), keeper, target)
     }
 
-    #[expect(clippy::type_complexity, reason = "named in one place")]
-    fn start(
-        self,
-    ) -> Result<(oneshot::Receiver<Result<(Arc<SpaceInfo>, Vec<Swept>), RedisError>>, Opening), RedisError>
-    {
+    fn start(self) -> Result<(Opening, Keeper), RedisError> {
         self.target.check()?;
         if self.cleanup_limit.is_zero() {
             return Err(RedisError::config("cleanup_limit", "0 s", "give a time above 0"));
         }
         let target = self.target.to_string();
-        let (opened, orders, thread) = keeper::start(self).map_err(|error| RedisError::Server {
-            target: target.clone(),
-            what: format!("no thread for its lease: {error}"),
-        })?;
-        Ok((opened, Opening { target, orders, thread }))
+        keeper::start(self)
+            .map_err(|error| RedisError::Server { target, what: format!("no thread for its lease: {error}") })
     }
-}
-
-struct Opening {
-    target: String,
-    orders: mpsc::UnboundedSender<Order>,
-    thread: JoinHandle<()>,
 }
 
 /// What sessions need to know of a space.
@@ -139,19 +127,18 @@ impl SpaceInfo {
 pub struct Space {
     pub(crate) info: Arc<SpaceInfo>,
     swept: Vec<Swept>,
-    orders: Option<mpsc::UnboundedSender<Order>>,
-    thread: Option<JoinHandle<()>>,
+    keeper: Option<Keeper>,
 }
 
 impl Space {
     fn from_opened(
-        opened: Result<Result<(Arc<SpaceInfo>, Vec<Swept>), RedisError>, oneshot::error::RecvError>,
-        opening: Opening,
+        opened: Result<Result<Opened, RedisError>, oneshot::error::RecvError>,
+        keeper: Keeper,
+        target: String,
     ) -> Result<Space, RedisError> {
-        let lost =
-            |_| RedisError::Server { target: opening.target, what: "the thread of its lease ended".into() };
-        let (info, swept) = opened.map_err(lost)??;
-        Ok(Space { info, swept, orders: Some(opening.orders), thread: Some(opening.thread) })
+        let lost = |_| RedisError::Server { target, what: "the thread of its lease ended".into() };
+        let Opened { info, swept } = opened.map_err(lost)??;
+        Ok(Space { info, swept, keeper: Some(keeper) })
     }
 
     /// The four bytes with which all keys begin.
@@ -171,7 +158,7 @@ impl Space {
 
     /// Removes the run's keys in batches (`SCAN` and `UNLINK`), looks whether any is left, and gives up the prefix. Sessions
     /// should be closed by then; none can be opened afterwards.
-    pub async fn cleanup(mut self) -> Check {
+    pub async fn cleanup(self) -> Check {
         let answer = self.order();
         Space::check(answer.await)
     }
@@ -180,15 +167,15 @@ impl Space {
     ///
     /// # Panics
     /// Inside an async runtime.
-    pub fn cleanup_blocking(mut self) -> Check {
+    pub fn cleanup_blocking(self) -> Check {
         let answer = self.order();
         Space::check(answer.blocking_recv())
     }
 
-    fn order(&mut self) -> oneshot::Receiver<Check> {
+    fn order(&self) -> oneshot::Receiver<Check> {
         let (tx, rx) = oneshot::channel();
-        if let Some(orders) = self.orders.take() {
-            let _ = orders.send(tx);
+        if let Some(keeper) = &self.keeper {
+            let _ = keeper.orders.send(tx);
         }
         rx
     }
@@ -200,8 +187,8 @@ impl Space {
 
 impl Drop for Space {
     fn drop(&mut self) {
-        drop(self.orders.take());
-        if let Some(thread) = self.thread.take() {
+        if let Some(Keeper { orders, thread }) = self.keeper.take() {
+            drop(orders);
             let _ = thread.join();
         }
     }
