@@ -15,6 +15,12 @@ pub enum ReportError {
         /// What it is: NaN or an infinity.
         value: f64,
     },
+    /// A figure that the record has not.
+    #[error("{what}: the record has no sample of it")]
+    NoData {
+        /// Which.
+        what: String,
+    },
     /// A setting that cannot be meant.
     #[error("{field}: {value} is not {why}")]
     Setting {

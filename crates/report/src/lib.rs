@@ -2,6 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod compare;
+pub mod compat;
 mod contradictions;
 mod doc;
 mod error;
