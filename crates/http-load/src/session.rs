@@ -67,6 +67,14 @@ impl HttpSession {
         Ok(())
     }
 
+    /// The body of one answer; there must be a check that needs it.
+    pub(crate) async fn fetch(&mut self, op: &mut Op) -> Result<Vec<u8>, Failure> {
+        let now = op.clock().now();
+        op.begin(now, 0);
+        self.call(op).await?;
+        Ok(std::mem::take(&mut self.body))
+    }
+
     /// Sends the next request on the open connection and takes in its answer.
     async fn exchange(&mut self, op: &mut Op) -> Result<Answer, Broken> {
         let HttpSession { shared, deadline, index, connection, idempotent, headers, body, .. } = self;
