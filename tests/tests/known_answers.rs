@@ -11,7 +11,7 @@ fn run(plan: Plan) -> Record {
 }
 
 #[test]
-fn coordinated_omission_a_stalled_server_shows_in_every_response() {
+fn alone_coordinated_omission_a_stalled_server_shows_in_every_response() {
     // 10/s for 5 s on one session, 1 ms each, a stall from 0.95 s to 2.45 s: the arrival at 1 s is the first in it. Few
     // operations wait behind it, so that what each takes beyond its millisecond on a busy machine does not add up.
     let stall = Duration::from_millis(950)..Duration::from_millis(2450);
