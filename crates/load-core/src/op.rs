@@ -125,6 +125,13 @@ impl Op {
         self.last_mark = self.clock.now();
     }
 
+    /// Begins marking anew, and answers the present.
+    #[inline]
+    pub(crate) fn now_marked(&mut self) -> u64 {
+        self.restart_marks();
+        self.last_mark
+    }
+
     /// Records a step that was measured elsewhere, in ns.
     #[inline]
     pub fn step(&mut self, name: &'static str, ns: u64) {

@@ -119,9 +119,11 @@ impl<S: ArmSessions> Session for MixSession<S> {
     }
 
     fn prepare(&mut self, op: &mut Op) {
-        let arm = self.choice.next(op);
-        self.next = Some(arm);
-        self.arms.prepare(arm, op);
+        if self.next.is_none() {
+            let arm = self.choice.next(op);
+            self.next = Some(arm);
+            self.arms.prepare(arm, op);
+        }
     }
 
     fn think(&mut self, op: &mut Op) -> Option<Duration> {

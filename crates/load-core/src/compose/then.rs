@@ -49,12 +49,13 @@ impl<A: Workload, B: Workload> Workload for Then<A, B> {
         let Some([first, second]) = self.names else {
             let first = self.first.connect(id, op).await?;
             op.restart_marks();
-            return Ok(ThenSession { first, second: self.second.connect(id, op).await?, names: None });
+            let second = self.second.connect(id, op).await?;
+            return Ok(ThenSession { first, second, names: None, prepared: false });
         };
         let first = self.first.connect(id, op.within(first).op).await?;
         op.restart_marks();
         let second = self.second.connect(id, op.within(second).op).await?;
-        Ok(ThenSession { first, second, names: self.names })
+        Ok(ThenSession { first, second, names: self.names, prepared: false })
     }
 
     fn describe(&self) -> String {
@@ -80,6 +81,8 @@ pub struct ThenSession<A, B> {
     first: A,
     second: B,
     names: Option<[&'static str; 2]>,
+    /// Whether the second is prepared for an operation that it has not done yet, because the first failed.
+    prepared: bool,
 }
 
 impl<A, B> fmt::Debug for ThenSession<A, B> {
@@ -94,19 +97,32 @@ impl<A: Session, B: Session> Session for ThenSession<A, B> {
             self.first.call(op).await?;
             // Else the first step of the second would contain the first.
             op.restart_marks();
+            self.prepared = false;
             return self.second.call(op).await;
         };
-        part(&mut self.first, first, op).await?;
-        part(&mut self.second, second, op).await
+        let start = op.now_marked();
+        let outcome = self.first.call(op.within(first).op).await;
+        let between = op.now_marked();
+        op.step(first, between.saturating_sub(start));
+        outcome?;
+        self.prepared = false;
+        let outcome = self.second.call(op.within(second).op).await;
+        let end = op.now_marked();
+        op.step(second, end.saturating_sub(between));
+        outcome
     }
 
     fn prepare(&mut self, op: &mut Op) {
-        let Some([first, second]) = self.names else {
-            self.first.prepare(op);
-            return self.second.prepare(op);
-        };
-        self.first.prepare(op.within(first).op);
-        self.second.prepare(op.within(second).op);
+        let second = !std::mem::replace(&mut self.prepared, true);
+        match self.names {
+            Some([name, _]) => self.first.prepare(op.within(name).op),
+            None => self.first.prepare(op),
+        }
+        match self.names {
+            _ if !second => {}
+            Some([_, name]) => self.second.prepare(op.within(name).op),
+            None => self.second.prepare(op),
+        }
     }
 
     /// The second's, and when it has none the first's.
@@ -118,13 +134,4 @@ impl<A: Session, B: Session> Session for ThenSession<A, B> {
         self.first.close().await;
         self.second.close().await;
     }
-}
-
-async fn part(session: &mut impl Session, name: &'static str, op: &mut Op) -> Outcome {
-    let start = op.clock().now();
-    op.restart_marks();
-    let outcome = session.call(op.within(name).op).await;
-    let ns = op.clock().now().saturating_sub(start);
-    op.step(name, ns);
-    outcome
 }

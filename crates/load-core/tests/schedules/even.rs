@@ -1,9 +1,7 @@
 //! Properties of evenly spaced schedules, judged by exact arithmetic.
 
-mod piecewise;
-
+use crate::piecewise::{count, pieces, reached, schedule, whole_pieces};
 use load_core::{Schedule, ScheduledArrival, Shard};
-use piecewise::{count, pieces, reached, schedule, whole_pieces};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -240,4 +238,15 @@ fn times_beyond_64_bits() {
         Schedule::sine(1e-300, 1e-301, Duration::MAX / 2).unwrap_err().to_string().split(':').next(),
         Some("schedule.period")
     );
+}
+
+#[test]
+fn parts_that_do_not_follow_each_other() {
+    let secs = Duration::from_secs;
+    let s = Schedule::constant(10).unwrap().lasting(secs(1)).unwrap();
+    let s = s.then(Schedule::ramp(10, 30, secs(2)).unwrap()).unwrap();
+    assert_eq!((s.count(), s.duration()), (Some(50), Some(secs(3))));
+    assert_eq!((s.at(9), s.at(10), s.at(50)), (Some(900_000_000), Some(1_000_000_000), None));
+    assert_eq!((s.initial_rate(), s.rate_at(secs(2)), s.rate_at(secs(3))), (10.0, 20.0, 0.0));
+    assert_eq!(s.describe(), "10/s for 1 s, then 10/s to 30/s over 2 s");
 }

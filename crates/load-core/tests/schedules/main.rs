@@ -1,0 +1,7 @@
+//! Schedules, judged without a clock.
+
+mod even;
+mod piecewise;
+mod poisson;
+mod process;
+mod refused;
