@@ -2,7 +2,7 @@
 
 #[cfg(feature = "tls")]
 use crate::server::Tls;
-use crate::{Error, Server, SslMode};
+use crate::{Error, Server, SslMode, cancel::Canceller};
 use std::{
     fmt,
     future::Future,
@@ -11,11 +11,11 @@ use std::{
 };
 use tokio::{task::JoinHandle, time::timeout};
 use tokio_postgres::{
-    CancelToken, Client, Config, NoTls, Socket,
+    Client, Config, NoTls, Socket,
     tls::{MakeTlsConnect, TlsConnect},
 };
 
-/// How long ending a connection or cancelling a statement may take.
+/// How long ending a connection may take.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A connection to a server. Its task, which does the reading and writing, runs on the tokio runtime where it was
@@ -31,38 +31,13 @@ pub struct Connection {
 
 impl Connection {
     pub(crate) async fn open(server: &Server) -> Result<Connection, Error> {
-        server.validate()?;
+        let way = Way::to(server)?;
         let limit = server.connect_timeout();
-        match timeout(limit, Connection::attempt(server)).await {
-            Ok(result) => result,
+        match timeout(limit, way.open()).await {
+            Ok(Ok(connection)) => Ok(connection),
+            Ok(Err(source)) => Err(Error::Connect { server: server.to_string(), source }),
             Err(_) => Err(Error::ConnectTimeout { server: server.to_string(), after: limit }),
         }
-    }
-
-    async fn attempt(server: &Server) -> Result<Connection, Error> {
-        let config = server.client_config();
-        #[cfg(feature = "tls")]
-        if server.ssl_mode() != SslMode::Disable {
-            let tls = Tls::new(server.ssl_mode(), server.root_certificate())?;
-            match Connection::start(&config, tls.clone()).await {
-                Ok(mut connection) => {
-                    connection.encrypted = tls.was_used();
-                    connection.canceller.tls = Some(tls);
-                    return Ok(connection);
-                }
-                // `prefer` takes what it can get.
-                Err(e)
-                    if server.ssl_mode() == SslMode::Prefer
-                        && tls.was_used()
-                        && e.as_db_error().is_none() => {}
-                Err(source) => return Err(Error::Connect { server: server.to_string(), source }),
-            }
-        }
-        let mut config = config;
-        config.ssl_mode(tokio_postgres::config::SslMode::Disable);
-        debug_assert!(matches!(server.ssl_mode(), SslMode::Disable | SslMode::Prefer));
-        let started = Connection::start(&config, NoTls).await;
-        started.map_err(|source| Error::Connect { server: server.to_string(), source })
     }
 
     async fn start<T>(config: &Config, tls: T) -> Result<Connection, tokio_postgres::Error>
@@ -82,11 +57,11 @@ impl Connection {
                 let _ = why.set(error);
             }
         });
-        let canceller = Canceller {
-            token: client.cancel_token(),
+        let canceller = Canceller::new(
+            client.cancel_token(),
             #[cfg(feature = "tls")]
-            tls: None,
-        };
+            None,
+        );
         Ok(Connection { client, task, lost, canceller, server_version, encrypted: false })
     }
 
@@ -115,8 +90,14 @@ impl Connection {
         self.encrypted
     }
 
-    pub(crate) fn canceller(&self) -> &Canceller {
-        &self.canceller
+    /// What stops the statement that runs.
+    pub(crate) fn canceller(&self) -> Canceller {
+        self.canceller.clone()
+    }
+
+    /// The client and its task, which a pool keeps.
+    pub(crate) fn into_parts(self) -> (Client, JoinHandle<()>) {
+        (self.client, self.task)
     }
 
     pub(crate) async fn execute(&self, what: impl Into<String>, sql: &str) -> Result<(), Error> {
@@ -133,6 +114,67 @@ impl Connection {
     }
 }
 
+/// How connections to a server are made; the certificates are read once.
+#[derive(Clone)]
+pub(crate) struct Way {
+    config: Config,
+    mode: SslMode,
+    #[cfg(feature = "tls")]
+    tls: Option<Tls>,
+}
+
+impl Way {
+    pub(crate) fn to(server: &Server) -> Result<Way, Error> {
+        server.validate()?;
+        let mode = server.ssl_mode();
+        Ok(Way {
+            config: server.client_config(),
+            mode,
+            #[cfg(feature = "tls")]
+            tls: if mode == SslMode::Disable {
+                None
+            } else {
+                Some(Tls::new(mode, server.root_certificate())?)
+            },
+        })
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Opens one connection; the time it takes is not limited.
+    pub(crate) async fn open(&self) -> Result<Connection, tokio_postgres::Error> {
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &self.tls {
+            let tls = tls.anew();
+            match Connection::start(&self.config, tls.clone()).await {
+                Ok(mut connection) => {
+                    connection.encrypted = tls.was_used();
+                    connection.canceller = self.canceller(&connection.client);
+                    return Ok(connection);
+                }
+                // `prefer` takes what it can get.
+                Err(e) if self.mode == SslMode::Prefer && tls.was_used() && e.as_db_error().is_none() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        debug_assert!(matches!(self.mode, SslMode::Disable | SslMode::Prefer));
+        let mut config = self.config.clone();
+        config.ssl_mode(tokio_postgres::config::SslMode::Disable);
+        Connection::start(&config, NoTls).await
+    }
+
+    /// What stops a statement that this client runs.
+    pub(crate) fn canceller(&self, client: &Client) -> Canceller {
+        Canceller::new(
+            client.cancel_token(),
+            #[cfg(feature = "tls")]
+            self.tls.clone(),
+        )
+    }
+}
+
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection")
@@ -140,55 +182,6 @@ impl fmt::Debug for Connection {
             .field("encrypted", &self.encrypted)
             .field("closed", &self.client.is_closed())
             .finish_non_exhaustive()
-    }
-}
-
-/// Stops what a connection's server process is doing, by a connection of its own.
-#[derive(Clone)]
-pub(crate) struct Canceller {
-    token: CancelToken,
-    #[cfg(feature = "tls")]
-    tls: Option<Tls>,
-}
-
-impl Canceller {
-    #[cfg(feature = "tls")]
-    pub(crate) fn new(token: CancelToken, tls: Option<Tls>) -> Canceller {
-        Canceller { token, tls }
-    }
-
-    #[cfg(not(feature = "tls"))]
-    pub(crate) fn new(token: CancelToken) -> Canceller {
-        Canceller { token }
-    }
-
-    /// Asks the server to stop; gives up after a second. That it was asked does not mean that it has stopped.
-    pub(crate) async fn cancel(self) {
-        let cancelled = async {
-            #[cfg(feature = "tls")]
-            if let Some(tls) = self.tls {
-                return self.token.cancel_query(tls).await;
-            }
-            self.token.cancel_query(NoTls).await
-        };
-        match timeout(FAREWELL, cancelled).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::debug!(error = %crate::classify::reason(&error), "could not cancel"),
-            Err(_) => tracing::debug!("could not cancel: no answer"),
-        }
-    }
-
-    /// The same where no runtime may be had, as when a session is dropped in the middle of a statement.
-    pub(crate) fn cancel_in_background(self) {
-        let run = move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            if let Ok(runtime) = runtime {
-                runtime.block_on(self.cancel());
-            }
-        };
-        if let Err(error) = std::thread::Builder::new().name("pg-cancel".into()).spawn(run) {
-            tracing::debug!(%error, "could not cancel");
-        }
     }
 }
 

@@ -75,6 +75,13 @@ pub enum Error {
         table: String,
     },
 
+    /// The connection was lost before anything was sent.
+    #[error("connection lost: {why}")]
+    Lost {
+        /// What the server or the network had said.
+        why: String,
+    },
+
     /// Something of ours is still on the server after it was dropped.
     #[error("{what} is still there")]
     Remains {

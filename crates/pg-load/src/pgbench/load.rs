@@ -41,16 +41,16 @@ pub(super) async fn load(
     let mut filling =
         Filling { connection, freezes, progress, rows: 0, of: (scale * (ACCOUNTS + TELLERS + 1)) as u64 };
     // As pgbench has it: the filler is null, but blank in the accounts.
-    filling.fill("pgbench_branches", scale, |out, i| write!(out, "{i}\t0\t\\N\n")).await?;
+    filling.fill("pgbench_branches", scale, |out, i| writeln!(out, "{i}\t0\t\\N")).await?;
     let branch = |i: i64, each: i64| (i - 1) / each + 1;
     filling
         .fill("pgbench_tellers", scale * TELLERS, |out, i| {
-            write!(out, "{i}\t{}\t0\t\\N\n", branch(i, TELLERS))
+            writeln!(out, "{i}\t{}\t0\t\\N", branch(i, TELLERS))
         })
         .await?;
     filling
         .fill("pgbench_accounts", scale * ACCOUNTS, |out, i| {
-            write!(out, "{i}\t{}\t0\t\n", branch(i, ACCOUNTS))
+            writeln!(out, "{i}\t{}\t0\t", branch(i, ACCOUNTS))
         })
         .await?;
     connection.execute("committing the data", "commit").await?;

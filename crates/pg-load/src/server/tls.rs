@@ -54,6 +54,11 @@ impl Tls {
         Ok(Tls { inner: MakeRustlsConnect::new(config), used: Arc::default() })
     }
 
+    /// The same, for another connection.
+    pub(crate) fn anew(&self) -> Tls {
+        Tls { inner: self.inner.clone(), used: Arc::default() }
+    }
+
     pub(crate) fn was_used(&self) -> bool {
         self.used.load(Ordering::Relaxed)
     }

@@ -3,5 +3,7 @@
 mod connect;
 mod data;
 mod fixture;
+mod lost;
 mod run;
 mod temporary;
+mod transactions;

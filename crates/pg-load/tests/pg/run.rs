@@ -65,3 +65,61 @@ impl<S: Session> Driver<S> {
 pub(crate) fn kind(failure: &Failure) -> (Class, &str) {
     (failure.class(), failure.code())
 }
+
+/// What a run of sessions came to, as an engine counts it.
+#[derive(Debug, Default)]
+pub(crate) struct Books {
+    pub(crate) succeeded: u64,
+    pub(crate) unknown: u64,
+    pub(crate) failed: BTreeMap<String, u64>,
+    pub(crate) counts: BTreeMap<&'static str, u64>,
+    pub(crate) steps: BTreeMap<&'static str, Vec<u64>>,
+    pub(crate) reconnected: u64,
+}
+
+/// Runs `sessions` sessions in a closed loop until `until` says so, connecting again as an engine does.
+pub(crate) async fn run<W: Workload>(workload: &W, sessions: usize, until: impl Fn(&Books) -> bool) -> Books {
+    let books = std::cell::RefCell::new(Books::default());
+    let one = async |index: usize| {
+        let mut driver = Driver::connect(workload, index, sessions).await.expect("connects at the start");
+        while !until(&books.borrow()) {
+            let outcome = driver.call().await;
+            let lost = count(&mut books.borrow_mut(), &driver, outcome);
+            if !lost {
+                continue;
+            }
+            drop(driver);
+            driver = loop {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+                match Driver::connect(workload, index, sessions).await {
+                    Ok(driver) => break driver,
+                    Err(_) if until(&books.borrow()) => return,
+                    Err(failure) => {
+                        assert!(failure.needs_reconnect() || failure.code() == "53300", "{failure:?}")
+                    }
+                }
+            };
+            books.borrow_mut().reconnected += 1;
+        }
+        driver.session.close().await;
+    };
+    futures_util::future::join_all((0..sessions).map(one)).await;
+    books.into_inner()
+}
+
+/// Counts an operation; whether its session is lost.
+fn count<S: Session>(books: &mut Books, driver: &Driver<S>, outcome: Outcome) -> bool {
+    for (name, n) in driver.counts() {
+        *books.counts.entry(name).or_default() += n;
+    }
+    let Err(failure) = outcome else {
+        books.succeeded += 1;
+        for (name, ns) in driver.steps() {
+            books.steps.entry(name).or_default().push(ns);
+        }
+        return false;
+    };
+    books.unknown += u64::from(failure.is_unknown());
+    *books.failed.entry(format!("{} {}", failure.class(), failure.code())).or_default() += 1;
+    failure.needs_reconnect()
+}

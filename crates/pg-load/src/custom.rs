@@ -1,0 +1,373 @@
+//! Workloads of closures over the client.
+
+use crate::{
+    Connection, Error, Pool, Server,
+    classify::{classify, may_be_retried},
+    deadline::Deadline,
+    pool::WorkerPool,
+    settings::Settings,
+    tries::closed_before,
+};
+use load_core::{Class, ConfigError, Failure, Op, Outcome, Session, SessionId, Workload};
+use std::{error::Error as StdError, fmt, marker::PhantomData, rc::Rc, time::Duration};
+use tokio_postgres::Client;
+
+/// A workload of two closures: `prepare` gets each new connection and makes what `call` needs of it (prepared statements),
+/// `call` does one operation. Write `async |client, ready, op|`, not `|client, ready, op| async move`.
+///
+/// ```no_run
+/// use pg_load::{Server, custom, tokio_postgres::Client};
+/// let server = Server::parse("postgres://bench@127.0.0.1/bench")?;
+/// let pages = custom(
+///     &server,
+///     async |client: &Client| Ok(client.prepare("SELECT body FROM page WHERE id = $1").await?),
+///     async |client, select, op| {
+///         let id = (op.seq() % 1000) as i32;
+///         let row = client.query_one(&*select, &[&id]).await?;
+///         op.bytes_in(row.try_get::<_, &[u8]>(0)?.len());
+///         Ok(())
+///     },
+/// )?;
+/// # Ok::<(), pg_load::Error>(())
+/// ```
+///
+/// After a failure that leaves the connection usable, `ROLLBACK` is sent, so that no aborted transaction is in the next
+/// operation's way.
+///
+/// # Errors
+/// [`Error::Config`]: settings of the server that cannot be meant.
+pub fn custom<S, P, F>(server: &Server, prepare: P, call: F) -> Result<Custom<S, P, F>, Error>
+where
+    S: 'static,
+    P: AsyncFn(&Client) -> Result<S, Failure> + Send + Sync + 'static,
+    F: AsyncFn(&mut Client, &mut S, &mut Op) -> Outcome + Clone + Send + Sync + 'static,
+{
+    Ok(Custom { settings: Settings::new(server)?, prepare, call, ready: PhantomData })
+}
+
+/// The same with a connection out of a pool for each operation. The client is `deadpool_postgres`'s, whose
+/// `prepare_cached` keeps statements for each connection. Waiting for it is the step `pool_wait`.
+///
+/// ```no_run
+/// use pg_load::{Pool, Server, custom_pooled};
+/// let server = Server::parse("postgres://bench@127.0.0.1/bench")?;
+/// let pages = custom_pooled(&server, Pool::new(8)?, async |client, op| {
+///     let select = client.prepare_cached("SELECT body FROM page WHERE id = $1").await?;
+///     op.timed("select", client.query_one(&select, &[&1])).await?;
+///     Ok(())
+/// })?;
+/// # Ok::<(), pg_load::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`custom`].
+pub fn custom_pooled<F>(server: &Server, pool: Pool, call: F) -> Result<CustomPooled<F>, Error>
+where
+    F: AsyncFn(&mut deadpool_postgres::Client, &mut Op) -> Outcome + Clone + Send + Sync + 'static,
+{
+    let settings = Settings { pool: Some(pool), ..Settings::new(server)? };
+    Ok(CustomPooled { settings, call })
+}
+
+/// See [`custom`].
+pub struct Custom<S, P, F> {
+    settings: Settings,
+    prepare: P,
+    call: F,
+    ready: PhantomData<fn() -> S>,
+}
+
+/// See [`custom_pooled`].
+pub struct CustomPooled<F> {
+    settings: Settings,
+    call: F,
+}
+
+macro_rules! setters {
+    ($($generics:ident),*; $name:ident) => {
+        impl<$($generics),*> $name<$($generics),*> {
+            /// Sets how often an operation is tried at most: again after a serialization failure (SQLSTATE 40001) or a
+            /// deadlock (40P01), with the random numbers as they were; 1 unless told otherwise.
+            ///
+            /// # Errors
+            /// When it is 0.
+            pub fn max_tries(mut self, tries: u32) -> Result<Self, ConfigError> {
+                if tries == 0 {
+                    return Err(ConfigError::invalid("max_tries", tries, "at least 1"));
+                }
+                self.settings.max_tries = tries;
+                Ok(self)
+            }
+
+            /// Sets the limit of each try of the closure; 30 s unless told otherwise, `None` for ever. When it is over, what
+            /// runs is cancelled on the server and the connection thrown away.
+            ///
+            /// # Errors
+            /// When the limit is 0.
+            pub fn timeout(mut self, limit: impl Into<Option<Duration>>) -> Result<Self, ConfigError> {
+                self.settings.statement_timeout = limit.into().map(|l| Settings::limit("timeout", l)).transpose()?;
+                Ok(self)
+            }
+        }
+
+        impl<$($generics),*> fmt::Debug for $name<$($generics),*> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self.settings.server)
+            }
+        }
+    };
+}
+
+setters!(S, P, F; Custom);
+setters!(F; CustomPooled);
+
+impl<S, P, F> Workload for Custom<S, P, F>
+where
+    S: 'static,
+    P: AsyncFn(&Client) -> Result<S, Failure> + Send + Sync + 'static,
+    F: AsyncFn(&mut Client, &mut S, &mut Op) -> Outcome + Clone + Send + Sync + 'static,
+{
+    type Session = CustomSession<S, F>;
+
+    async fn connect(&self, id: &SessionId, op: &mut Op) -> Result<CustomSession<S, F>, Failure> {
+        let opened = async {
+            let connection = self.settings.server.connect().await?;
+            op.mark("connect");
+            self.settings.look(&connection, id, None, op).await?;
+            op.mark("look");
+            Ok(connection)
+        };
+        let connection = opened.await.map_err(|e| classified(self.settings.explain(e, id).into()))?;
+        let ready = (self.prepare)(connection.client()).await.map_err(classified)?;
+        op.mark("prepare");
+        let tries = Tries::new(&self.settings);
+        Ok(CustomSession { connection: Some(connection), ready, call: self.call.clone(), tries, busy: false })
+    }
+
+    fn describe(&self) -> String {
+        "custom PostgreSQL workload, one connection for each session".into()
+    }
+}
+
+impl<F> Workload for CustomPooled<F>
+where
+    F: AsyncFn(&mut deadpool_postgres::Client, &mut Op) -> Outcome + Clone + Send + Sync + 'static,
+{
+    type Session = CustomPooledSession<F>;
+
+    async fn connect(&self, id: &SessionId, op: &mut Op) -> Result<CustomPooledSession<F>, Failure> {
+        if !self.settings.is_checked() {
+            let looked = async {
+                let connection = self.settings.server.connect().await?;
+                self.settings.look(&connection, id, None, op).await?;
+                connection.close().await;
+                Ok(())
+            };
+            looked.await.map_err(|e| classified(self.settings.explain(e, id).into()))?;
+            op.mark("look");
+        }
+        let pool = self.settings.pool.as_ref().expect("set when made");
+        let pool =
+            WorkerPool::of_worker(&self.settings, pool, Vec::new()).map_err(|e| classified(e.into()))?;
+        pool.lend().await?.good();
+        op.mark("connect");
+        Ok(CustomPooledSession { pool, call: self.call.clone(), tries: Tries::new(&self.settings) })
+    }
+
+    fn describe(&self) -> String {
+        let size = self.settings.pool.as_ref().map_or(0, Pool::size);
+        format!("custom PostgreSQL workload, pool of {size} for each worker")
+    }
+}
+
+/// A session of [`custom`].
+pub struct CustomSession<S, F> {
+    connection: Option<Connection>,
+    ready: S,
+    call: F,
+    tries: Tries,
+    /// The closure was not waited for to its end.
+    busy: bool,
+}
+
+impl<S, F> Session for CustomSession<S, F>
+where
+    S: 'static,
+    F: AsyncFn(&mut Client, &mut S, &mut Op) -> Outcome + 'static,
+{
+    async fn call(&mut self, op: &mut Op) -> Outcome {
+        let CustomSession { connection, ready, call, tries, busy } = self;
+        let Some(connection) = connection else { return Err(closed_before(None)) };
+        if connection.client().is_closed() {
+            return Err(closed_before(connection.lost()));
+        }
+        *busy = true;
+        let mut used = 1;
+        let outcome = loop {
+            let rng = op.rng().clone();
+            let client = connection.client_mut();
+            let outcome = tries.limited(call(client, ready, op)).await;
+            match tries.leave(connection.client(), outcome, used).await {
+                Next::Again => {
+                    *op.rng() = rng;
+                    used += 1;
+                }
+                Next::Done(outcome) => break outcome,
+            }
+        };
+        count(op, used);
+        *busy = outcome.as_ref().is_err_and(Failure::needs_reconnect);
+        outcome
+    }
+
+    async fn close(mut self) {
+        if let Some(connection) = self.connection.take() {
+            connection.close().await;
+        }
+    }
+}
+
+impl<S, F> Drop for CustomSession<S, F> {
+    fn drop(&mut self) {
+        if let Some(connection) = &self.connection
+            && self.busy
+            && !connection.client().is_closed()
+        {
+            connection.canceller().cancel_in_background();
+        }
+    }
+}
+
+/// A session of [`custom_pooled`].
+pub struct CustomPooledSession<F> {
+    pool: Rc<WorkerPool>,
+    call: F,
+    tries: Tries,
+}
+
+impl<F> Session for CustomPooledSession<F>
+where
+    F: AsyncFn(&mut deadpool_postgres::Client, &mut Op) -> Outcome + 'static,
+{
+    async fn call(&mut self, op: &mut Op) -> Outcome {
+        let CustomPooledSession { pool, call, tries } = self;
+        let mut lent = pool.lend().await?;
+        op.mark("pool_wait");
+        let mut used = 1;
+        let outcome = loop {
+            let rng = op.rng().clone();
+            let outcome = tries.limited(call(&mut lent, op)).await;
+            match tries.leave(&lent, outcome, used).await {
+                Next::Again => {
+                    *op.rng() = rng;
+                    used += 1;
+                }
+                Next::Done(outcome) => break outcome,
+            }
+        };
+        count(op, used);
+        if !outcome.as_ref().is_err_and(Failure::needs_reconnect) {
+            lent.good();
+        }
+        outcome
+    }
+}
+
+impl<S, F> fmt::Debug for CustomSession<S, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CustomSession").field("connection", &self.connection).finish_non_exhaustive()
+    }
+}
+
+impl<F> fmt::Debug for CustomPooledSession<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CustomPooledSession").field("pool", &self.pool).finish_non_exhaustive()
+    }
+}
+
+/// Limits of a session's operations.
+struct Tries {
+    max: u32,
+    limit: Duration,
+    deadline: Deadline,
+}
+
+enum Next {
+    Again,
+    Done(Outcome),
+}
+
+impl Tries {
+    fn new(settings: &Settings) -> Tries {
+        let limit = settings.statement_timeout;
+        Tries { max: settings.max_tries, limit: limit.unwrap_or_default(), deadline: Deadline::new(limit) }
+    }
+
+    async fn limited(&mut self, call: impl Future<Output = Outcome>) -> Outcome {
+        let Some(outcome) = self.deadline.within(call).await else {
+            let late = Error::Timeout { what: "operation".into(), after: self.limit };
+            return Err(Failure::new(Class::Timeout, "operation")
+                .with_source(late)
+                .unknown_outcome()
+                .reconnect());
+        };
+        outcome.map_err(classified)
+    }
+
+    /// After a try: what is left of its transaction is rolled back.
+    async fn leave(&mut self, client: &Client, outcome: Outcome, used: u32) -> Next {
+        let Err(mut failure) = outcome else { return Next::Done(Ok(())) };
+        if failure.needs_reconnect() {
+            return Next::Done(Err(failure));
+        }
+        let rolled_back = self.deadline.within(client.batch_execute("ROLLBACK")).await;
+        if !matches!(rolled_back, Some(Ok(()))) {
+            failure = failure.reconnect();
+        } else if used < self.max && is_conflict(&failure) {
+            return Next::Again;
+        }
+        Next::Done(Err(failure))
+    }
+}
+
+fn count(op: &mut Op, used: u32) {
+    if used > 1 {
+        op.count("retried", 1);
+        op.count("retries", u64::from(used - 1));
+    }
+}
+
+fn classified(mut failure: Failure) -> Failure {
+    failure.classify(&[classify]);
+    failure
+}
+
+fn is_conflict(failure: &Failure) -> bool {
+    let mut next: Option<&(dyn StdError + 'static)> = failure.source();
+    while let Some(error) = next {
+        if error.downcast_ref::<tokio_postgres::Error>().is_some_and(may_be_retried) {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
+/// Commits the transaction of a closure, and says so only if there was one to commit: the server answers `COMMIT` of an
+/// aborted transaction with a friendly `ROLLBACK`, which the client does not tell from success. Costs no further round trip.
+///
+/// # Errors
+/// SQLSTATE 25P02 when the transaction was aborted; it is rolled back then. Else what the commit itself fails with.
+pub async fn commit(client: &Client) -> Outcome {
+    // In an aborted transaction the first fails, and the second is not looked at.
+    match client.batch_execute("SELECT 1; COMMIT").await {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            let failure = classified(error.into());
+            if !failure.needs_reconnect() {
+                client.batch_execute("ROLLBACK").await?;
+            }
+            Err(failure)
+        }
+    }
+}
