@@ -15,6 +15,9 @@ pub enum ReportError {
         /// What it is: NaN or an infinity.
         value: f64,
     },
+    /// A table that could not be written.
+    #[error("csv: {0}")]
+    Csv(#[from] csv::Error),
     /// A figure that the record has not.
     #[error("{what}: the record has no sample of it")]
     NoData {
