@@ -437,3 +437,70 @@ fn set_up_is_outside_of_the_measured_time() {
     assert!((s.succeeded_per_s - 600.0).abs() <= 2.0, "{}", s.succeeded_per_s);
     assert_eq!(s.connects.time.as_ref().unwrap().max_ns, 3_000 * MS);
 }
+
+#[test]
+fn think_time_is_in_no_time_of_an_operation_and_not_in_flight() {
+    let time = VirtualTime::new();
+    let inner = server(&time, Duration::from_millis(10), 0..0);
+    let record = Plan::new()
+        .stream("s", load_core::think(inner, Duration::from_millis(90)), Load::closed(10))
+        .measure(Duration::from_secs(10))
+        .virtual_time(time)
+        .run()
+        .unwrap();
+    let s = one(&record);
+    assert!((s.succeeded_per_s - 100.0).abs() <= 1.0, "{}", s.succeeded_per_s);
+    assert_eq!(s.response.as_ref().unwrap().max_ns, 10 * MS);
+    let mean = s.verdict.evidence["in_flight_mean"].number().unwrap();
+    assert!((mean - 1.0).abs() < 0.2, "{mean}");
+    assert_eq!(s.verdict.status, load_core::Status::Valid, "{:?}", s.verdict);
+}
+
+#[test]
+fn a_rate_can_be_changed_during_the_run() {
+    let time = VirtualTime::new();
+    let (schedule, rate) = Schedule::adjustable(100.0).unwrap();
+    let clock = time.clone();
+    let turns_it_up = workload(async move |_op: &mut Op| {
+        clock.sleep(Duration::from_millis(1)).await;
+        if clock.now() >= 2_000 * MS {
+            rate.set(1000.0)?;
+        }
+        Ok(())
+    });
+    let record = Plan::new()
+        .stream("s", turns_it_up, Load::open(schedule).sessions(10))
+        .measure(Duration::from_secs(4))
+        .virtual_time(time)
+        .run()
+        .unwrap();
+    let s = one(&record);
+    // 200 in the first two seconds and 2000 in the last two.
+    assert!((2_190..=2_210).contains(&s.accounting.succeeded), "{:?}", s.accounting);
+}
+
+#[test]
+fn poisson_arrivals_repeat_with_the_seed_and_differ_by_round() {
+    let run = |seed: u64| {
+        let time = VirtualTime::new();
+        Plan::new()
+            .stream(
+                "s",
+                server(&time, Duration::from_micros(50), 0..0),
+                Load::open(Schedule::constant(1000.0).unwrap().poisson()).sessions(16).workers(3),
+            )
+            .measure(Duration::from_secs(3))
+            .rounds(2)
+            .seed(seed)
+            .virtual_time(time)
+            .run()
+            .unwrap()
+    };
+    let counts = |r: &Record| r.streams.iter().map(|s| s.accounting.scheduled).collect::<Vec<_>>();
+    let (first, again, other) = (run(7), run(7), run(8));
+    assert_eq!(counts(&first), counts(&again));
+    assert_ne!(counts(&first), counts(&other));
+    for n in counts(&first) {
+        assert!(n.abs_diff(3000) < 5 * 55, "{n}");
+    }
+}

@@ -87,7 +87,7 @@ impl Driver {
                     let shard = Shard::of_worker(plan.worker, plan.workers, sessions)
                         .map_err(|error| error.to_string())?;
                     let own = share(sessions, plan.worker, plan.workers) as f64 / sessions as f64;
-                    Some(Pending::new(schedule.clone(), shard, own, plan.count))
+                    Some(Pending::new(schedule.clone(), shard, plan.seed, own, plan.count))
                 }
             };
             let closed_quota = pending.is_none().then_some(plan.count).flatten();

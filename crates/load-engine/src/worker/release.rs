@@ -12,6 +12,7 @@ use std::time::Duration;
 pub(crate) struct Pending {
     schedule: Schedule,
     shard: Shard,
+    seed: u64,
     arrivals: Option<Arrivals>,
     /// The share of this worker in the rate.
     share: f64,
@@ -30,18 +31,23 @@ struct Next {
 }
 
 impl Pending {
-    pub(crate) fn new(schedule: Schedule, shard: Shard, share: f64, limit: Option<u64>) -> Pending {
-        Pending { schedule, shard, arrivals: None, share, limit, in_warmup: false, base: 0, next: None }
+    pub(crate) fn new(
+        schedule: Schedule,
+        shard: Shard,
+        seed: u64,
+        share: f64,
+        limit: Option<u64>,
+    ) -> Pending {
+        Pending { schedule, shard, seed, arrivals: None, share, limit, in_warmup: false, base: 0, next: None }
     }
 
     pub(super) fn start(&mut self, times: Times) {
         // A schedule that begins at nothing has no warm-up.
-        let warmup =
-            Schedule::constant(self.schedule.initial_rate()).ok().filter(|_| times.measure > times.start);
-        match warmup {
+        match self.schedule.warmup().filter(|_| times.measure > times.start) {
             Some(warmup) => {
                 (self.in_warmup, self.base) = (true, times.start);
-                self.arrivals = Some(warmup.arrivals(self.shard.clone()));
+                // Another seed, so that the measured arrivals are not those of the warm-up again.
+                self.arrivals = Some(warmup.arrivals(self.shard.clone()).seeded(!self.seed));
                 self.advance(times);
             }
             None => self.start_measuring(times),
@@ -50,8 +56,20 @@ impl Pending {
 
     fn start_measuring(&mut self, times: Times) {
         (self.in_warmup, self.base) = (false, times.measure);
-        self.arrivals = Some(self.schedule.arrivals(self.shard.clone()));
+        self.arrivals = Some(self.schedule.arrivals(self.shard.clone()).seeded(self.seed));
         self.advance(times);
+    }
+
+    /// The rate of an adjustable schedule may have been changed since its next arrival was computed.
+    #[inline]
+    fn revise(&mut self, now: u64) {
+        if self.in_warmup || now < self.base {
+            return;
+        }
+        if let Some(revised) = self.arrivals.as_mut().and_then(|a| a.revise(now - self.base)) {
+            let at = self.base.saturating_add(revised.offset);
+            self.next = Some(Next { at, seq: revised.index, measured: true });
+        }
     }
 
     /// Computes the next arrival.
@@ -116,6 +134,9 @@ impl Feed {
         let mut gap = u64::MAX;
         let mut last_at = None;
         self.start_waiting(state, now);
+        if let Some(pending) = &mut state.pending {
+            pending.revise(now);
+        }
         loop {
             let pending = state.pending.as_mut().expect("an open loop");
             let Some(next) = pending.next.filter(|next| next.at < times.stop) else { break };

@@ -131,6 +131,11 @@ async fn live<W: Workload>(
                 break true;
             }
             life.backoff.set(FIRST_BACKOFF);
+            if !feed.is_open()
+                && let Some(pause) = session.think(op)
+            {
+                think(feed, pause).await;
+            }
             // A workload that never waits must not own the thread.
             tokio::task::consume_budget().await;
         };
@@ -145,6 +150,16 @@ async fn live<W: Workload>(
             return;
         }
     }
+}
+
+/// The pause of a user who thinks; the end of the phase ends it.
+async fn think(feed: &Feed, pause: Duration) {
+    feed.probe.think_starts();
+    tokio::select! { biased;
+        () = feed.stopping.notified() => {}
+        () = feed.hub.sleep(pause) => {}
+    }
+    feed.probe.think_ends();
 }
 
 enum Connected<S> {
