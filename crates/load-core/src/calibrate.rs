@@ -66,8 +66,8 @@ impl NullTargetError {
     }
 }
 
-/// A workload of one's own that can be calibrated: given as a function from an address to the workload, with a function
-/// that starts a null target. `address` may be of any type: a socket address, a URL, a set of them.
+/// A workload of one's own that can be calibrated: given as a function from an address to the workload, with a
+/// function that starts a null target. `address` may be of any type: a socket address, a URL, a set of them.
 ///
 /// `null` is called with the delay after which the target answers (zero: at once) and gives the target's address; a
 /// protocol crate's null target, or a server of one's own:

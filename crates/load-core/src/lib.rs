@@ -8,6 +8,7 @@ mod closure;
 mod compose;
 mod error;
 mod failure;
+pub mod guide;
 mod histogram;
 mod load;
 mod names;

@@ -15,8 +15,8 @@ pub const OTHER_NAMES: &str = "(other names)";
 /// A table of names, one for each stream on each worker. Looking a name up costs a few nanoseconds and never
 /// allocates after the first time.
 ///
-/// A name may be said within a [scope](crate::Op::scoped), such as the arm of a mix: `"select"` in the scope `"read"` is
-/// the name `"read/select"`.
+/// A name may be said within a [scope](crate::Op::scoped), such as the arm of a mix: `"select"` in the scope `"read"`
+/// is the name `"read/select"`.
 #[derive(Debug, Default)]
 pub struct Names {
     known: RefCell<Vec<Known>>,
@@ -71,7 +71,8 @@ impl Names {
         (known.len() - 1) as NameId
     }
 
-    /// The scope `name` within `outer`. When there are too many (255), the outer one: its names are then not kept apart.
+    /// The scope `name` within `outer`. When there are too many (255), the outer one: its names are then not kept
+    /// apart.
     #[inline]
     pub(crate) fn scope(&self, outer: Scope, name: &'static str) -> Scope {
         let mut scopes = self.scopes.borrow_mut();

@@ -12,7 +12,8 @@ const NO_KIND: NameId = NameId::MAX;
 
 /// The running operation. The session owns one and uses it again and again, so nothing here allocates.
 ///
-/// A workload need not say anything: an operation is one unit of work by default and its time is the engine's business.
+/// A workload need not say anything: an operation is one unit of work by default and its time is the engine's
+/// business.
 #[derive(Debug)]
 pub struct Op {
     clock: Clock,
@@ -75,8 +76,8 @@ impl Op {
         self.failed_units = units;
     }
 
-    /// What kind of operation this was (`"hit"`, an arm of a mix): counted and timed by kind in the record. Said again,
-    /// the last one counts.
+    /// What kind of operation this was (`"hit"`, an arm of a mix): counted and timed by kind in the record. Said
+    /// again, the last one counts.
     #[inline]
     pub fn kind(&mut self, name: &'static str) {
         self.kind = self.names.id_in(self.scope, name);
@@ -169,8 +170,8 @@ impl Op {
         }
     }
 
-    /// States a fact about the stream, such as the protocol that was negotiated. Allocates: say it once, in `connect`.
-    /// When sessions say different things under one name, the record has each of them.
+    /// States a fact about the stream, such as the protocol that was negotiated. Allocates: say it once, in
+    /// `connect`. When sessions say different things under one name, the record has each of them.
     pub fn fact(&mut self, name: &'static str, text: impl Into<String>) {
         self.facts.push((self.names.full(self.scope, name), text.into()));
     }

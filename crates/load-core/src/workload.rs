@@ -39,10 +39,10 @@ pub trait Workload: Send + Sync + 'static {
         Ok(())
     }
 
-    /// This workload pointed at a null target: a server of this process, on a thread of its own, that does nothing but
-    /// answer, so that an operation takes `delay` on top of what it costs the client (zero: as fast as can be). It is
-    /// how the engine measures what this client can do, see [`Nulled`]. The session must do the
-    /// same work as it does against the real server.
+    /// This workload pointed at a null target: a server of this process, on a thread of its own, that does nothing
+    /// but answer, so that an operation takes `delay` on top of what it costs the client (zero: as fast as can be).
+    /// It is how the engine measures what this client can do, see [`Nulled`]. The session must do the same work as it
+    /// does against the real server.
     ///
     /// `None`, the default: there is no null target, and the rules that need one are "not measured". Protocol crates
     /// bring theirs; [`calibrated`](crate::calibrated) gives one to a workload of one's own.

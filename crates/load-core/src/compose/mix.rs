@@ -10,9 +10,9 @@ use std::{fmt, time::Duration};
 /// A mix of workloads: each operation is one arm's, chosen at random by weight. Arms are of any types, and a session
 /// has a session of each; nothing is boxed.
 ///
-/// An operation is of the [kind](Op::kind) that its arm is called, and what an arm says by name stands under the arm's
-/// name, so that two arms with a step `"connect"` give `"read/connect"` and `"write/connect"`. Choices come from
-/// [`Op::rng`]: the same seed gives the same ones, session by session.
+/// An operation is of the [kind](Op::kind) that its arm is called, and what an arm says by name stands under the
+/// arm's name, so that two arms with a step `"connect"` give `"read/connect"` and `"write/connect"`. Choices come
+/// from [`Op::rng`]: the same seed gives the same ones, session by session.
 ///
 /// When an arm's operation needs a new connection ([`Failure::reconnect`]), the whole session is opened anew.
 ///

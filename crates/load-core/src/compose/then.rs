@@ -7,8 +7,8 @@ use std::{fmt, time::Duration};
 /// has a session of each; a longer sequence is `then(then(a, b), c)`.
 ///
 /// What both say is said of the one operation: bytes and counters add up, of [units](Op::units) and [kinds](Op::kind)
-/// the last said counts. Give the parts names by [`named`](Then::named) to keep their steps apart and to have the time
-/// of each part.
+/// the last said counts. Give the parts names by [`named`](Then::named) to keep their steps apart and to have the
+/// time of each part.
 ///
 /// ```
 /// use load_core::{then, workload};

@@ -9,8 +9,8 @@ use std::{
     time::Duration,
 };
 
-/// `workload` by users who think for some time after each operation before they begin the next. It makes a closed loop
-/// a model of so many users: with c users, response time R and think time Z the rate is c / (R + Z).
+/// `workload` by users who think for some time after each operation before they begin the next. It makes a closed
+/// loop a model of so many users: with c users, response time R and think time Z the rate is c / (R + Z).
 ///
 /// The time counts neither as in flight nor in any time of an operation ([`Session::think`]). In an open loop the
 /// schedule says when operations start, and nobody thinks.

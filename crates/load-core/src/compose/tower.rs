@@ -4,8 +4,8 @@ use crate::{Failure, Op, Outcome, Session, SessionId, Workload};
 use std::{error::Error, fmt, future::poll_fn, marker::PhantomData};
 use tower_service::Service;
 
-/// A workload from any [`tower_service::Service`]: `make` makes a session's service, `request` makes each request, and a
-/// response is a success. With [`response`](Tower::response) it is looked at.
+/// A workload from any [`tower_service::Service`]: `make` makes a session's service, `request` makes each request,
+/// and a response is a success. With [`response`](Tower::response) it is looked at.
 ///
 /// Each operation waits until the service is ready, which is recorded as the step `"ready"` (a limit, a pool or a
 /// reconnect shows there), then makes the request and calls. The making of the request is timed, so keep it cheap.

@@ -87,6 +87,28 @@ fn gaps_that_lean_on_the_last_one() {
     assert!(correlation.abs() < 3.3 / (N as f64).sqrt(), "{correlation}");
 }
 
+/// One server with a constant service time makes Poisson arrivals wait ρ / (2 (1 − ρ)) service times on average
+/// (Pollaczek and Khinchine), and even ones not at all.
+#[test]
+fn a_queue_that_is_not_as_long_as_it_must_be() {
+    const SERVICE: u64 = 10_000_000;
+    let mean_wait = |schedule: Schedule| {
+        let (mut free, mut waited) = (0, 0);
+        for arrival in schedule.arrivals(Shard::whole()).seeded(1).take(1_000_000) {
+            let start = arrival.offset.max(free);
+            waited += start - arrival.offset;
+            free = start + SERVICE;
+        }
+        waited as f64 / 1e6 / SERVICE as f64
+    };
+    for (rate, expected) in [("50/s", 0.5), ("80/s", 2.0)] {
+        let even = Schedule::constant(rate).unwrap();
+        assert_eq!(mean_wait(even.clone()), 0.0);
+        let waited = mean_wait(even.poisson());
+        assert!((waited / expected - 1.0).abs() < 0.02, "{rate}: {waited} service times");
+    }
+}
+
 #[test]
 fn a_seed_that_does_not_count() {
     let first = |s: &Schedule, seed| s.arrivals(Shard::whole()).seeded(seed).take(5).collect::<Vec<_>>();
