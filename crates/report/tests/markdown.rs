@@ -8,10 +8,7 @@ use report::{markdown, markdown_with, text};
 #[test]
 fn it_says_what_the_text_says() {
     let (md, text) = (markdown(&nginx()), text(&nginx()));
-    assert!(
-        md.starts_with("# nginx\\_static · 2026-01-01T00:00:00Z\n\n- **VALID: 3 rules checked"),
-        "{md}"
-    );
+    assert!(md.starts_with("# nginx\\_static · 2026-01-01T00:00:00Z\n\n- **VALID: 3 rules checked"), "{md}");
     assert!(
         md.contains(
             "
