@@ -29,3 +29,10 @@ pub use process::{OtherProcess, Others, ProcessTree};
 pub use runner::{Sampler, SamplerError, Samples, Sampling};
 pub use stolen::StolenClock;
 pub use thread_clock::{ThreadClock, ThreadTimes};
+
+/// For the fuzz target: runs every parser on the bytes.
+#[doc(hidden)]
+#[cfg(fuzzing)]
+pub fn fuzz_parsers(bytes: &[u8]) {
+    parse::every::all(bytes);
+}

@@ -120,3 +120,47 @@ fn a_virtual_machine_made_of_a_container_image() {
     assert!(value(&network, "host.tcp.time_wait").is_some());
     assert!(StolenClock::open(&root, None).read().is_some());
 }
+
+/// CPU time, not time: this holds on a busy machine too.
+#[test]
+#[cfg(target_os = "linux")]
+fn all_of_it_once_a_second_costs_less_than_a_hundredth_of_a_core() {
+    use crate::{FreeSpace, Generator, ProcessTree, ThreadClock};
+    let mut tree = ProcessTree::new("own", std::process::id());
+    let (mut cpu, mut load, mut memory) = (HostCpu::new(), HostLoad::new(), HostMemory::new());
+    let (mut pressure, mut disks, mut network) = (HostPressure::new(), HostDisks::new(), HostNetwork::new());
+    let (mut space, mut group, mut generator) =
+        (FreeSpace::new("root", "/"), Cgroup::own("own"), Generator::new());
+    generator.threads().add("0", ThreadClock::current());
+    let mut values = 0;
+    let mut read = |at| {
+        let probes: [&mut dyn Probe; 10] = [
+            &mut cpu,
+            &mut load,
+            &mut memory,
+            &mut pressure,
+            &mut disks,
+            &mut network,
+            &mut space,
+            &mut group,
+            &mut generator,
+            &mut tree,
+        ];
+        for probe in probes {
+            let mut readings = Readings::new();
+            // What this machine has not costs nothing.
+            let _ = probe.probe(std::time::Duration::from_secs(at), &mut readings);
+            values += readings.values().len();
+        }
+    };
+    read(0);
+    let clock = ThreadClock::current();
+    let start = clock.read().unwrap().cpu_ns;
+    for at in 1..=100 {
+        read(at);
+    }
+    let each = (clock.read().unwrap().cpu_ns - start) / 100;
+    assert!(each < 10_000_000, "{each} ns for each round of readings");
+    assert!(values > 100 * 30, "{values} values");
+    println!("{each} ns for each round of readings, {} values in each", values / 101);
+}

@@ -78,7 +78,7 @@ impl ThreadClock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{fs, time::Instant};
+    use std::fs;
 
     #[test]
     #[cfg(target_os = "linux")]
@@ -95,7 +95,7 @@ mod tests {
         let other = receive.recv().unwrap();
         let own = ThreadClock::current();
         let (start, own_start) = (other.read().unwrap(), own.read().unwrap());
-        let from = Instant::now();
+        let from = std::time::Instant::now();
         // Until the other thread has had 100 ms of CPU, however long this busy machine needs for it.
         while other.read().unwrap().cpu_ns - start.cpu_ns < 100_000_000 {
             assert!(from.elapsed().as_secs() < 60, "no CPU time seen in 60 s");
@@ -110,7 +110,7 @@ mod tests {
         drop(end);
         busy.join().unwrap();
         // Joining returns a moment before the kernel has let go of the thread.
-        let from = Instant::now();
+        let from = std::time::Instant::now();
         while other.read().is_some() {
             assert!(from.elapsed().as_secs() < 60, "an ended thread still gives figures");
             std::thread::yield_now();

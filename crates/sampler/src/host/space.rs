@@ -30,8 +30,14 @@ source!(FreeSpace, |this| format!("statvfs {}", this.path.display()));
 
 impl Probe for FreeSpace {
     fn probe(&mut self, _: Duration, readings: &mut Readings) -> Result<(), SourceError> {
-        let space = system::space(&self.path)
-            .map_err(|e| SourceError::Failed(format!("{}: {e}", self.path.display())))?;
+        let space = system::space(&self.path).map_err(|e| {
+            let why = format!("{}: {e}", self.path.display());
+            if e.kind() == std::io::ErrorKind::Unsupported {
+                SourceError::Unavailable(why)
+            } else {
+                SourceError::Failed(why)
+            }
+        })?;
         let mut value = |what: &str, unit, number: u64| {
             readings.value(format!("host.space.{}.{what}", self.name), unit, number as f64);
         };
@@ -44,13 +50,12 @@ impl Probe for FreeSpace {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
     use crate::testing::{read, try_read, value};
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn of_a_directory_that_is_there_and_of_one_that_is_not() {
         let directory = tempfile::tempdir().unwrap();
         let readings = read(&mut FreeSpace::new("tmp", directory.path()), 0);

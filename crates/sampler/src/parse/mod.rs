@@ -11,6 +11,9 @@ pub(crate) mod stat;
 
 #[cfg(test)]
 mod any_bytes_test;
+// `fuzzing` is what cargo-fuzz sets.
+#[cfg(any(test, fuzzing))]
+pub(crate) mod every;
 
 /// The next number of a line.
 pub(crate) fn number<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<u64> {
