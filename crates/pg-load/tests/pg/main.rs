@@ -7,3 +7,4 @@ mod lost;
 mod run;
 mod temporary;
 mod transactions;
+mod watch;
