@@ -11,4 +11,4 @@ mod worker;
 
 pub use error::RunError;
 pub use plan::{DEFAULT_COUNT_LIMIT, Plan};
-pub use run::{Progress, Running, Stage, Stopper, StreamProgress};
+pub use run::{AbortWhen, Progress, Running, Stage, Stopper, StreamProgress};

@@ -1,10 +1,11 @@
 //! The plan of a run.
 
-use crate::{RunError, Running, run, stream::Stream};
+use crate::{AbortWhen, RunError, Running, run, stream::Stream};
 use load_core::{
     Classify, ConfigError, Load, VirtualTime, Workload,
     record::{Environment, Server, plan_hash},
 };
+use sampler::Sampler;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fmt::Display, sync::Arc, time::Duration};
 
@@ -36,7 +37,16 @@ pub struct Plan {
     pub(crate) environment: Environment,
     pub(crate) classifiers: Vec<Classify>,
     pub(crate) virtual_time: Option<VirtualTime>,
+    pub(crate) phases: Vec<(String, Vec<String>)>,
+    pub(crate) calibration: Duration,
+    pub(crate) sampler: Option<Sampler>,
+    pub(crate) until: Option<f64>,
+    pub(crate) aborts: Vec<AbortWhen>,
+    pub(crate) failure_limit: Option<u64>,
 }
+
+/// How long a calibration runs unless told otherwise.
+const CALIBRATION: Duration = Duration::from_millis(300);
 
 impl Default for Plan {
     fn default() -> Plan {
@@ -65,6 +75,12 @@ impl Plan {
             environment: Environment::default(),
             classifiers: Vec::new(),
             virtual_time: None,
+            phases: Vec::new(),
+            calibration: CALIBRATION,
+            sampler: None,
+            until: None,
+            aborts: Vec::new(),
+            failure_limit: None,
         }
     }
 
@@ -130,6 +146,56 @@ impl Plan {
     /// How often everything is repeated. The round is the unit of replication.
     pub fn rounds(mut self, rounds: u32) -> Plan {
         self.rounds = rounds;
+        self
+    }
+
+    /// Repeats until the median rate of every stream and level is known to `width` (0.02: its 95 % confidence interval is
+    /// no wider than 2 % of it), but at most `rounds` times. The interval is by order statistics over the rounds, which
+    /// takes at least six; rejected rounds do not count.
+    pub fn rounds_until(mut self, width: f64, rounds: u32) -> Plan {
+        (self.until, self.rounds) = (Some(width), rounds);
+        self
+    }
+
+    /// Adds a named phase in which only these streams run, together; with none it is an idle one. Phases follow each other
+    /// in each round (and level), each with its own warm-up. Without phases there is one, `"measure"`, of all streams.
+    ///
+    /// ```
+    /// # use load_engine::Plan;
+    /// let plan = Plan::new()
+    ///     .phase("idle", [])
+    ///     .phase("nginx alone", ["nginx"])
+    ///     .phase("together", ["nginx", "postgres"]);
+    /// ```
+    pub fn phase<'a>(mut self, name: impl Into<String>, streams: impl IntoIterator<Item = &'a str>) -> Plan {
+        self.phases.push((name.into(), streams.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// How long each calibration runs (300 ms unless told otherwise; zero: none). Before the first round each workload that
+    /// has a null target is run against it, at each level: once as fast as it can, once against a target that answers
+    /// late. That gives the figures `ceiling` and `concurrency kept` of the verdict. A process calibrates the same
+    /// workload at the same concurrency once.
+    pub fn calibrate(mut self, each: Duration) -> Plan {
+        self.calibration = each;
+        self
+    }
+
+    /// Reads sources beside the load, on a thread of their own; the record has them as `series` and `events`.
+    pub fn sample(mut self, sampler: Sampler) -> Plan {
+        self.sampler = Some(sampler);
+        self
+    }
+
+    /// Stops the run when a stream is beyond a limit for too long. The record is marked, and has a check that failed.
+    pub fn abort_when(mut self, limit: AbortWhen) -> Plan {
+        self.aborts.push(limit);
+        self
+    }
+
+    /// Stops the run when a stream has had `n` failures in one phase, warm-up included.
+    pub fn stop_after_failures(mut self, n: u64) -> Plan {
+        self.failure_limit = Some(n);
         self
     }
 
@@ -199,7 +265,9 @@ impl Plan {
                 return Err(ConfigError::invalid("stream.name", stream.name(), "names are used once"));
             }
             stream.load.validate()?;
+            stream.validate()?;
         }
+        self.validate_phases()?;
         for (i, (level, load)) in self.levels.iter().enumerate() {
             if self.levels[..i].iter().any(|(l, _)| l == level) {
                 return Err(ConfigError::invalid("levels", level, "each level is given once"));
@@ -213,6 +281,7 @@ impl Plan {
             ("drain", self.drain, true),
             ("window", self.window, false),
             ("connect_timeout", self.connect_timeout, false),
+            ("calibrate", self.calibration, true),
         ] {
             if duration > year || (duration.is_zero() && !zero_allowed) {
                 let least = if zero_allowed { "" } else { "above zero and " };
@@ -239,6 +308,50 @@ impl Plan {
         Ok(())
     }
 
+    fn validate_phases(&self) -> Result<(), ConfigError> {
+        let known = |name: &str| self.streams.iter().any(|s| s.name() == name);
+        for (i, (name, streams)) in self.phases.iter().enumerate() {
+            if name.is_empty() || self.phases[..i].iter().any(|(other, _)| other == name) {
+                return Err(ConfigError::invalid("phase.name", format!("{name:?}"), "a name of its own"));
+            }
+            if let Some(stream) = streams.iter().find(|s| !known(s)) {
+                return Err(ConfigError::invalid(
+                    "phase.streams",
+                    stream,
+                    "a phase names streams of the plan",
+                ));
+            }
+        }
+        for limit in &self.aborts {
+            limit.validate()?;
+            if !known(limit.stream()) {
+                return Err(ConfigError::invalid(
+                    "abort_when.stream",
+                    limit.stream(),
+                    "a stream of the plan",
+                ));
+            }
+        }
+        match self.until {
+            Some(width) if !(width.is_finite() && width > 0.0 && width < 1.0) => {
+                return Err(ConfigError::invalid(
+                    "rounds_until.width",
+                    width,
+                    "a share of the median, between 0 and 1",
+                ));
+            }
+            Some(_) if self.rounds < 6 => {
+                let reason = "at least 6: fewer rounds carry no 95 % interval of a median";
+                return Err(ConfigError::invalid("rounds_until.rounds", self.rounds, reason));
+            }
+            _ => {}
+        }
+        if self.failure_limit == Some(0) {
+            return Err(ConfigError::invalid("stop_after_failures", 0, "at least 1"));
+        }
+        Ok(())
+    }
+
     /// The plan as data: what its hash is made of.
     pub fn to_json(&self) -> Value {
         let streams: Vec<_> = self
@@ -256,6 +369,8 @@ impl Plan {
             "drain_ns": ns(self.drain),
             "window_ns": ns(self.window),
             "rounds": self.rounds,
+            "rounds_until": self.until,
+            "phases": self.phases,
             "seed": self.seed,
             "settings": self.settings,
         })

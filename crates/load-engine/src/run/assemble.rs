@@ -1,6 +1,7 @@
 //! Makes records of what the workers measured.
 
 use super::{
+    calibrate::Calibration,
     cell::{CellDone, StreamDone, Which},
     evidence,
 };
@@ -28,7 +29,13 @@ pub(super) fn method(plan: &Plan) -> Method {
 }
 
 /// The record of one stream of a cell.
-pub(super) fn stream(plan: &Plan, which: Which<'_>, cell: &CellDone, done: &StreamDone) -> StreamRecord {
+pub(super) fn stream(
+    plan: &Plan,
+    which: Which<'_>,
+    cell: &CellDone,
+    done: &StreamDone,
+    calibration: Calibration,
+) -> StreamRecord {
     let part = &done.part;
     let books = *part.measured();
     let counted = plan.count.is_some();
@@ -45,7 +52,7 @@ pub(super) fn stream(plan: &Plan, which: Which<'_>, cell: &CellDone, done: &Stre
     let mut record = StreamRecord::default();
     record.name = done.stream.name().into();
     record.workload = done.stream.workload().into();
-    record.phase = "measure".into();
+    record.phase = which.phase_name().into();
     record.level = match which.level {
         Some((level, _)) => level.clone(),
         None => done.load.session_count().to_string(),
@@ -83,7 +90,7 @@ pub(super) fn stream(plan: &Plan, which: Which<'_>, cell: &CellDone, done: &Stre
     }
     record.facts = facts(done);
     record.windows = done.windows.clone();
-    let evidence = evidence::of(cell, done, elapsed_ns);
+    let evidence = evidence::of(cell, done, calibration, elapsed_ns);
     record.verdict = evidence::judge(cell, done, evidence, elapsed_ns);
     record
 }

@@ -2,6 +2,8 @@
 
 use super::{
     Progress, Stage, Stopper, StreamProgress,
+    abort::Following,
+    gaps::{Gap, Gaps},
     watch::{PROBE_NS, Shares, Watch},
     windows::WindowSet,
 };
@@ -33,6 +35,23 @@ const LEAD_NS: u64 = 2_000_000;
 pub(super) struct Which<'a> {
     pub(super) round: u32,
     pub(super) level: Option<&'a (String, Load)>,
+    /// Name and streams; all of them without one.
+    pub(super) phase: Option<&'a (String, Vec<String>)>,
+}
+
+impl Which<'_> {
+    pub(super) fn phase_name(&self) -> &str {
+        self.phase.map_or("measure", |(name, _)| name)
+    }
+
+    fn has(&self, stream: &Stream) -> bool {
+        self.phase.is_none_or(|(_, streams)| streams.iter().any(|s| s == stream.name()))
+    }
+
+    /// The load of a stream at this level.
+    pub(super) fn load<'b>(&'b self, stream: &'b Stream) -> &'b Load {
+        self.level.map_or(&stream.load, |(_, load)| load)
+    }
 }
 
 /// What came of a cell.
@@ -44,8 +63,17 @@ pub(super) struct CellDone {
     pub(super) shares: Shares,
     pub(super) streams: Vec<StreamDone>,
     pub(super) interrupted: bool,
-    /// The overload policy of a stream stopped the run.
-    pub(super) aborted: bool,
+    /// Why the run was stopped from within, in words.
+    pub(super) aborted: Option<Abort>,
+    /// When the load generator itself stood still.
+    pub(super) gaps: Vec<Gap>,
+}
+
+/// Why a run stops itself.
+#[derive(Debug, Clone)]
+pub(super) struct Abort {
+    pub(super) stream: String,
+    pub(super) why: String,
 }
 
 /// What came of one stream.
@@ -79,7 +107,8 @@ struct Cell<'a> {
     progress: Progress,
     /// When the current stage began.
     stage_start: u64,
-    aborted: bool,
+    following: Vec<Following<'a>>,
+    aborted: Option<Abort>,
 }
 
 /// One stream of the cell.
@@ -123,7 +152,8 @@ pub(super) fn run(
             ..Progress::default()
         },
         stage_start: 0,
-        aborted: false,
+        following: plan.aborts.iter().map(Following::new).collect(),
+        aborted: None,
     };
     cell.spawn(listen, to)?;
     // Workers end when the channel closes, however this function is left.
@@ -141,8 +171,10 @@ impl Cell<'_> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let mut configs: Vec<Vec<FeedPlan>> = Vec::new();
         let mut probes = Vec::new();
-        for (number, stream) in self.plan.streams.iter().enumerate() {
-            let load = self.which.level.map_or(&stream.load, |(_, load)| load).clone();
+        for (number, stream) in self.plan.streams.iter().filter(|s| self.which.has(s)).enumerate() {
+            let load = self.which.load(stream).clone();
+            // By its name, so that a stream has the same seed in whatever phase it runs.
+            let place = self.plan.streams.iter().position(|s| s.name() == stream.name()).unwrap_or(number);
             let workers = load.worker_count(cores);
             let warned = Arc::new(AtomicU32::new(0));
             let own: Vec<_> = (0..workers).map(|_| Arc::new(Probe::default())).collect();
@@ -154,7 +186,7 @@ impl Cell<'_> {
                     worker,
                     workers,
                     count: self.plan.count,
-                    seed: seed::mix(self.plan.seed.wrapping_add(u64::from(self.which.round)), number as u64),
+                    seed: seed::mix(self.plan.seed.wrapping_add(u64::from(self.which.round)), place as u64),
                     warned: warned.clone(),
                     probe: probe.clone(),
                 };
@@ -254,17 +286,22 @@ impl Cell<'_> {
         let virtual_time = self.plan.virtual_time.is_some();
         let mut done = vec![false; self.workers.len()];
         let (mut begun, mut ended, mut interrupted) = (false, false, false);
+        let mut gaps = Gaps::new(self.clock.now());
         let mut stop = times.stop;
         self.tell(Stage::WarmingUp, times.start, Some(times.measure - times.start));
-        while let Some(waiting) = done.iter().position(|d| !d) {
+        // A phase without streams has no workers and lasts its time.
+        while !done.iter().all(|d| *d) || (done.is_empty() && self.clock.now() < stop) {
+            let waiting = done.iter().position(|d| !d).unwrap_or(0);
             let now = self.clock.now();
             if !virtual_time {
+                gaps.look(now);
                 if !begun && now >= times.measure {
                     begun = true;
                     self.watch.begin(now);
                     self.tell(Stage::Measuring, times.measure, Some(times.stop - times.measure));
                 } else if begun && !ended {
                     ended = now >= stop || done.iter().any(|d| *d);
+                    self.count_failures();
                     self.watch.sample(now, ended);
                     if ended {
                         self.tell(Stage::Draining, stop, Some(times.drain));
@@ -287,19 +324,22 @@ impl Cell<'_> {
             match self.from.recv_timeout(Duration::from_nanos(wake.saturating_sub(now).max(1_000))) {
                 Ok(message) => self.take(message, &mut done)?,
                 Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) if done.is_empty() => {
+                    std::thread::sleep(Duration::from_nanos(wake.saturating_sub(now)));
+                }
                 Err(RecvTimeoutError::Disconnected) => return Err(self.lost(waiting)),
             }
             while let Ok(message) = self.from.try_recv() {
                 self.take(message, &mut done)?;
             }
-            if self.aborted && !self.stopper.is_stopped() {
+            if self.aborted.is_some() && !self.stopper.is_stopped() {
                 self.stopper.stop();
             }
         }
         if interrupted && stop <= times.measure {
             return Ok(None);
         }
-        Ok(Some(self.finish(times, stop, interrupted)))
+        Ok(Some(self.finish(times, stop, interrupted, gaps.found)))
     }
 
     fn take(&mut self, message: Message, done: &mut [bool]) -> Result<(), RunError> {
@@ -318,8 +358,9 @@ impl Cell<'_> {
                 }
             }
             Message::Aborted { worker } => {
-                tracing::warn!(worker, "no session was free: the overload policy stops the run");
-                self.aborted = true;
+                let stream =
+                    self.workers[worker].first().map_or("", |s| self.lines[*s].stream.name()).to_string();
+                self.abort(stream, "the overload policy stopped the run: no session was free".into());
             }
             Message::Broken { worker, why } => return Err(RunError::Worker { worker, why }),
             Message::Ready { .. } => {}
@@ -327,11 +368,34 @@ impl Cell<'_> {
         Ok(())
     }
 
+    fn abort(&mut self, stream: String, why: String) {
+        if self.aborted.is_none() {
+            tracing::warn!(stream, "{why}");
+            self.aborted = Some(Abort { stream, why });
+        }
+    }
+
+    /// The limit on a stream's failures.
+    fn count_failures(&mut self) {
+        let Some(limit) = self.plan.failure_limit else { return };
+        let broken = (0..self.lines.len()).find(|number| self.watch.failures(*number) >= limit);
+        if let Some(number) = broken {
+            let (stream, n) = (self.lines[number].stream.name().to_string(), self.watch.failures(number));
+            self.abort(stream, format!("{n} operations failed, and {limit} were the limit"));
+        }
+    }
+
     fn window(&mut self, part: WindowPart) {
         let number = self.feeds[part.feed];
         let in_flight = self.watch.in_flight(number);
         let line = &mut self.lines[number];
         if let Some(window) = line.windows.add(part).filter(|w| !w.drain) {
+            let name = line.stream.name();
+            let broken: Vec<_> = self
+                .following
+                .iter_mut()
+                .filter_map(|f| f.breaks(name, window).then(|| (name.to_string(), f.limit.describe())))
+                .collect();
             let stream = StreamProgress {
                 name: line.stream.name().into(),
                 succeeded_per_s: window.per_s,
@@ -346,6 +410,9 @@ impl Cell<'_> {
             }
             self.progress.elapsed = Duration::from_nanos(window.end_ns.saturating_sub(self.stage_start));
             self.report.send_replace(self.progress.clone());
+            for (stream, why) in broken {
+                self.abort(stream, why);
+            }
         }
     }
 
@@ -354,10 +421,11 @@ impl Cell<'_> {
         self.progress.stage = stage;
         self.progress.elapsed = Duration::ZERO;
         self.progress.length = length.map(Duration::from_nanos);
+        self.progress.phase = self.which.phase_name().into();
         self.report.send_replace(self.progress.clone());
     }
 
-    fn finish(self, times: Times, stop: u64, interrupted: bool) -> CellDone {
+    fn finish(self, times: Times, stop: u64, interrupted: bool, gaps: Vec<Gap>) -> CellDone {
         let virtual_time = self.plan.virtual_time.is_some();
         let streams = self
             .lines
@@ -383,7 +451,7 @@ impl Cell<'_> {
             })
             .collect();
         let shares = if virtual_time { Shares::default() } else { self.watch.shares() };
-        CellDone { times, stop, shares, streams, interrupted, aborted: self.aborted }
+        CellDone { times, stop, shares, streams, interrupted, aborted: self.aborted, gaps }
     }
 
     fn stuck(&self, worker: usize, after: Duration) -> RunError {

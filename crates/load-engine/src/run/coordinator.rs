@@ -1,17 +1,22 @@
-//! Sees a plan through: rounds, and in each the levels in rotated order.
+//! Sees a plan through: rounds, in each the levels in rotated order, in each the phases.
 
 use super::{
     Progress, Stage, Stopper, assemble,
-    cell::{self, Which},
+    calibrate::{self, Calibration},
+    cell::{self, CellDone, Which},
+    scaling, until,
 };
 use crate::{Plan, RunError};
-use load_core::{Clock, Record, record::Phase};
-use std::time::SystemTime;
+use load_core::{
+    Clock, ConfigError, Load, Record,
+    record::{Check, Event, Phase},
+};
+use std::{collections::HashMap, time::SystemTime};
 use tokio::sync::watch;
 
 /// Runs the plan to its end, on the calling thread.
 pub(super) fn run(
-    plan: Plan,
+    mut plan: Plan,
     stopper: &Stopper,
     report: &watch::Sender<Progress>,
 ) -> Result<Record, RunError> {
@@ -23,7 +28,22 @@ pub(super) fn run(
         None => Clock::real(),
     };
     let mut record = new_record(&plan);
+    let sampling = match plan.sampler.take() {
+        None => None,
+        Some(sampler) => Some(
+            sampler
+                .start(clock.clone())
+                .map_err(|error| ConfigError::invalid("sample", "the sampler", error.to_string()))?,
+        ),
+    };
     let result = rounds(&plan, &clock, stopper, report, &mut record);
+    if let Some(sampling) = sampling {
+        let samples = sampling.stop();
+        record.series = samples.series;
+        record.events.extend(samples.events);
+        record.events.sort_by_key(|event| event.t_ns);
+    }
+    scaling::judge(&mut record);
     record.judge();
     report.send_modify(|p| p.stage = Stage::Ended);
     match result {
@@ -37,8 +57,7 @@ pub(super) fn run(
         // What earlier levels measured is not lost when a later one cannot connect.
         Err(error) if !record.streams.is_empty() => {
             record.interrupted = true;
-            let now = clock.now();
-            record.events.push(load_core::record::Event::new(now, "run ended early", error.to_string()));
+            record.events.push(Event::new(clock.now(), "run ended early", error.to_string()));
             Ok(record)
         }
         Err(error) => Err(error),
@@ -64,37 +83,88 @@ fn rounds(
     report: &watch::Sender<Progress>,
     record: &mut Record,
 ) -> Result<(), RunError> {
+    let known = calibrate_all(plan, stopper, report);
     for round in 1..=plan.rounds {
         let span = tracing::info_span!("round", round);
         let _round = span.enter();
-        for level in order(plan, round) {
-            let which = Which { round, level };
+        for (level, phase) in order(plan, round) {
+            let which = Which { round, level, phase };
             let name = level.map_or("", |(level, _)| level.as_str());
-            let span = tracing::info_span!("phase", level = name);
+            let span = tracing::info_span!("phase", name = which.phase_name(), level = name);
             let _phase = span.enter();
             let Some(done) = cell::run(plan, which, clock, stopper, report)? else {
                 record.interrupted = true;
                 return Ok(());
             };
-            record.phases.push(Phase::new("measure", round, done.times.measure, done.stop));
-            for stream in &done.streams {
-                record.streams.push(assemble::stream(plan, which, &done, stream));
-            }
+            add(plan, which, &done, &known, record);
             if done.interrupted || stopper.is_stopped() {
                 record.interrupted = true;
                 return Ok(());
             }
         }
+        if plan.until.is_some_and(|width| until::known(record, width)) {
+            return Ok(());
+        }
+    }
+    if let Some(width) = plan.until {
+        let detail = format!("after {} rounds the median is not known to {width} of it", plan.rounds);
+        record.events.push(Event::new(clock.now(), "rounds used up", detail));
     }
     Ok(())
 }
 
-/// The levels in the order of a round: each round begins one further on.
-fn order(plan: &Plan, round: u32) -> Vec<Option<&(String, load_core::Load)>> {
-    if plan.levels.is_empty() {
-        return vec![None];
+/// Calibrations by stream, sessions and workers.
+type Known = HashMap<(String, usize, Option<usize>), Calibration>;
+
+fn key(name: &str, load: &Load) -> (String, usize, Option<usize>) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    (name.into(), load.session_count(), Some(load.worker_count(cores)))
+}
+
+/// Calibrates every stream at every level, while nothing else runs.
+fn calibrate_all(plan: &Plan, stopper: &Stopper, report: &watch::Sender<Progress>) -> Known {
+    let mut known = Known::new();
+    report.send_modify(|p| (p.stage, p.rounds) = (Stage::Calibrating, plan.rounds));
+    for stream in &plan.streams {
+        let loads = plan.levels.iter().map(|(_, load)| load);
+        let own = plan.levels.is_empty().then_some(&stream.load);
+        for load in loads.chain(own) {
+            known
+                .entry(key(stream.name(), load))
+                .or_insert_with(|| calibrate::of(plan, stream, load, stopper));
+        }
     }
-    let first = (round - 1) as usize % plan.levels.len();
-    let (before, after) = plan.levels.split_at(first);
-    after.iter().chain(before).map(Some).collect()
+    known
+}
+
+/// Adds what a cell measured.
+fn add(plan: &Plan, which: Which<'_>, done: &CellDone, known: &Known, record: &mut Record) {
+    record.phases.push(Phase::new(which.phase_name(), which.round, done.times.measure, done.stop));
+    for stream in &done.streams {
+        let calibration = known.get(&key(stream.stream.name(), &stream.load)).copied().unwrap_or_default();
+        record.streams.push(assemble::stream(plan, which, done, stream, calibration));
+    }
+    for gap in &done.gaps {
+        record.events.push(Event::new(gap.start, gap.what(), format!("for {:.2} s", gap.seconds())));
+    }
+    if let Some(abort) = &done.aborted {
+        record.events.push(Event::new(done.stop, "run aborted", format!("{}: {}", abort.stream, abort.why)));
+        record.checks.push(Check::new(format!("abort.{}", abort.stream), false, 0, abort.why.clone()));
+    }
+}
+
+type Cells<'a> = Vec<(Option<&'a (String, Load)>, Option<&'a (String, Vec<String>)>)>;
+
+/// The cells of a round: each begins one level further on than the last.
+fn order(plan: &Plan, round: u32) -> Cells<'_> {
+    let levels: Vec<_> = match plan.levels.len() {
+        0 => vec![None],
+        n => {
+            let (before, after) = plan.levels.split_at((round - 1) as usize % n);
+            after.iter().chain(before).map(Some).collect()
+        }
+    };
+    let phases: Vec<_> =
+        if plan.phases.is_empty() { vec![None] } else { plan.phases.iter().map(Some).collect() };
+    levels.into_iter().flat_map(|level| phases.iter().map(move |phase| (level, *phase))).collect()
 }

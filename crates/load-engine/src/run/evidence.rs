@@ -1,7 +1,9 @@
 //! The figures that the verdict is judged by.
 
 use super::{
+    calibrate::Calibration,
     cell::{CellDone, StreamDone},
+    gaps::Gap,
     watch::Shares,
 };
 use load_core::{Evidence, Figure, Histogram, Status, Verdict};
@@ -12,7 +14,12 @@ const LEAST_PROBES: u64 = 20;
 const LITTLE_ERROR: f64 = 0.03;
 
 /// The figures of one stream in one cell.
-pub(super) fn of(cell: &CellDone, stream: &StreamDone, elapsed_ns: u64) -> Evidence {
+pub(super) fn of(
+    cell: &CellDone,
+    stream: &StreamDone,
+    calibration: Calibration,
+    elapsed_ns: u64,
+) -> Evidence {
     let mut evidence = Evidence::new();
     let mut set = |name: &str, figure: Option<f64>| {
         evidence.insert(name.into(), Figure::from(figure));
@@ -21,7 +28,7 @@ pub(super) fn of(cell: &CellDone, stream: &StreamDone, elapsed_ns: u64) -> Evide
     let books = part.measured();
     let sessions = stream.load.session_count() as f64;
     let open = stream.load.is_open();
-    let Shares { busiest_cpu, run_queue, stolen } = cell.shares;
+    let Shares { busiest_cpu, run_queue, stolen, host_busy } = cell.shares;
 
     let enough = stream.probes.count >= LEAST_PROBES;
     let mean = |sum: u64| enough.then(|| sum as f64 / stream.probes.count as f64);
@@ -29,10 +36,15 @@ pub(super) fn of(cell: &CellDone, stream: &StreamDone, elapsed_ns: u64) -> Evide
     set("in_flight_mean", in_flight);
     if !open {
         set("in_flight", mean(stream.probes.engaged).map(|n| n / sessions));
-        set("concurrency_kept", None);
+        set("concurrency_kept", calibration.kept);
+        set("scaling", None);
     }
-    set("ceiling", None);
-    set("scaling", None);
+    let rate = (elapsed_ns > 0).then(|| part.all_ended as f64 * 1e9 / elapsed_ns as f64);
+    set("ceiling", calibration.ceiling.and_then(|ceiling| Some(rate? / ceiling)));
+    if calibration.ceiling.is_some() {
+        set("ceiling_per_s", calibration.ceiling);
+    }
+    set("host_cpu_busy", host_busy);
     set("generator_cpu", busiest_cpu);
     set("run_queue", run_queue);
     set("stolen", stolen);
@@ -93,8 +105,11 @@ pub(super) fn judge(cell: &CellDone, stream: &StreamDone, evidence: Evidence, el
             lost - (books.dropped + books.skipped).min(lost),
         ));
     }
-    if cell.aborted {
-        verdict.findings.push("the overload policy stopped the run when no session was free".into());
+    if let Some(abort) = cell.aborted.as_ref().filter(|abort| abort.stream == stream.stream.name()) {
+        verdict.findings.push(abort.why.clone());
+    }
+    for gap in &cell.gaps {
+        verdict.findings.push(stood_still(gap, stream));
     }
     verdict
 }
@@ -119,4 +134,21 @@ fn limit(stream: &StreamDone, verdict: &Verdict) -> String {
         }
         _ => format!("the {sessions} sessions were the limit, not the rate"),
     }
+}
+
+/// The load generator itself stood still: whatever was overdue then was not so because sessions were busy.
+fn stood_still(gap: &Gap, stream: &StreamDone) -> String {
+    let what = if gap.asleep { "the machine slept" } else { "the load generator itself was stopped" };
+    let text = format!(
+        "{what} for {:.2} s, {:.2} s after the start of the run's clock",
+        gap.seconds(),
+        gap.start as f64 / 1e9
+    );
+    if !stream.load.is_open() || gap.asleep {
+        return text;
+    }
+    // Arrivals are noticed within milliseconds, unless nothing runs that could notice them.
+    let hdr = stream.part.lateness.hdr();
+    let overdue = hdr.count_between(100_000_000, u64::MAX);
+    format!("{text}: {overdue} arrivals were overdue for that reason, not because sessions were busy")
 }

@@ -12,6 +12,8 @@ pub struct Progress {
     pub rounds: u32,
     /// The level, as text; empty without levels.
     pub level: String,
+    /// The phase: `"measure"` unless the plan names phases.
+    pub phase: String,
     /// What happens.
     pub stage: Stage,
     /// Time since the stage began.
@@ -29,6 +31,8 @@ pub enum Stage {
     /// Sessions connect.
     #[default]
     Connecting,
+    /// The client is run against a null target, to know its own limits.
+    Calibrating,
     /// Load runs and is not measured yet.
     WarmingUp,
     /// Load is measured.

@@ -1,8 +1,14 @@
 //! Watches the engine's threads and sessions while a phase is measured.
 
 use crate::worker::{Probe, Probes};
-use sampler::{StolenClock, ThreadClock, ThreadTimes};
-use std::sync::Arc;
+use load_core::{Readings, Source};
+use sampler::{HostCpu, StolenClock, ThreadClock, ThreadTimes};
+use std::{
+    future::Future,
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
 
 /// How often sessions are sampled.
 pub(super) const PROBE_NS: u64 = 10_000_000;
@@ -22,6 +28,9 @@ pub(super) struct Watch {
     first_at: u64,
     last_at: u64,
     threads_next: u64,
+    /// The host's processors, read at the begin and at the end of the phase.
+    host: HostCpu,
+    host_busy: Option<f64>,
     pub(super) open_at_start: Vec<u64>,
 }
 
@@ -41,6 +50,8 @@ pub(super) struct Shares {
     pub(super) run_queue: Option<f64>,
     /// Stolen by the hypervisor or withheld by a limit.
     pub(super) stolen: Option<f64>,
+    /// Of all the host's processors, busy with anything.
+    pub(super) host_busy: Option<f64>,
 }
 
 impl Watch {
@@ -56,6 +67,8 @@ impl Watch {
             first_at: 0,
             last_at: 0,
             threads_next: 0,
+            host: HostCpu::new(),
+            host_busy: None,
             open_at_start: Vec::new(),
         }
     }
@@ -74,6 +87,11 @@ impl Watch {
         self.streams[stream].iter().map(|p| p.calling()).sum()
     }
 
+    /// Operations of a stream that failed so far.
+    pub(super) fn failures(&self, stream: usize) -> u64 {
+        self.streams[stream].iter().map(|p| p.failures()).sum()
+    }
+
     /// Measuring begins.
     pub(super) fn begin(&mut self, now: u64) {
         self.open_at_start = (0..self.streams.len()).map(|s| self.open(s)).collect();
@@ -81,6 +99,7 @@ impl Watch {
             thread.first = thread.clock.read();
         }
         self.stolen_first = self.stolen.read();
+        self.read_host();
         (self.first_at, self.last_at, self.threads_next) = (now, now, now + THREADS_NS);
     }
 
@@ -102,6 +121,20 @@ impl Watch {
             self.stolen_last = self.stolen.read();
             self.last_at = now;
         }
+        if last {
+            self.host_busy = self.read_host();
+        }
+    }
+
+    /// The share of the host's processors that was busy since the last reading; none at the first.
+    fn read_host(&mut self) -> Option<f64> {
+        let mut readings = Readings::new();
+        {
+            // It reads a file, and is ready at once.
+            let read = pin!(self.host.read(&mut readings));
+            let Poll::Ready(Ok(())) = read.poll(&mut Context::from_waker(Waker::noop())) else { return None };
+        }
+        readings.values().iter().find(|(name, _, _)| name == "host.cpu.busy").map(|(_, _, share)| *share)
     }
 
     pub(super) fn probes(&self, stream: usize) -> Probes {
@@ -109,7 +142,7 @@ impl Watch {
     }
 
     pub(super) fn shares(&self) -> Shares {
-        let mut shares = Shares::default();
+        let mut shares = Shares { host_busy: self.host_busy, ..Shares::default() };
         let larger = |a: Option<f64>, b: f64| Some(a.map_or(b, |a| a.max(b)));
         for thread in &self.threads {
             let (Some(first), Some((at, last))) = (thread.first, thread.last) else { continue };

@@ -12,6 +12,7 @@ pub(crate) struct Probe {
     reconnecting: AtomicU64,
     thinking: AtomicU64,
     open: AtomicU64,
+    failures: AtomicU64,
 }
 
 /// Plain load and store: there is one writer, so no locked instruction is needed.
@@ -53,6 +54,15 @@ impl Probe {
 
     pub(crate) fn think_ends(&self) {
         add(&self.thinking, -1);
+    }
+
+    pub(crate) fn failed(&self) {
+        add(&self.failures, 1);
+    }
+
+    /// Operations that failed so far, those of the warm-up too.
+    pub(crate) fn failures(&self) -> u64 {
+        self.failures.load(Relaxed)
     }
 
     /// Operations in flight.

@@ -44,6 +44,7 @@ pub(crate) async fn run<W: Workload>(workload: Arc<W>, id: SessionId, shared: Rc
         match slot.in_flight.take() {
             Some((arrival, started)) => {
                 feed.probe.call_ends();
+                feed.probe.failed();
                 let now = feed.clock.now();
                 feed.recorder.borrow_mut().ended(&arrival, started, now, &mut op, Err(failure));
             }
@@ -126,6 +127,9 @@ async fn live<W: Workload>(
             now = feed.clock.now();
             slot.in_flight.set(None);
             feed.probe.call_ends();
+            if outcome.is_err() {
+                feed.probe.failed();
+            }
             let lost = feed.recorder.borrow_mut().ended(&arrival, started, now, op, outcome);
             if lost {
                 break true;
@@ -207,8 +211,8 @@ enum After {
 }
 
 impl After {
-    fn is_stopped(self) -> bool {
-        self == After::Stopped
+    fn is_stopped(&self) -> bool {
+        *self == After::Stopped
     }
 }
 
