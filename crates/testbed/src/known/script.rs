@@ -79,8 +79,9 @@ pub(super) struct Shared {
 impl Shared {
     /// The number of a request that has just been read.
     pub(super) fn arrived(&self) -> u64 {
-        self.stats.arrival();
-        self.first_request.get_or_init(Instant::now);
+        let now = Instant::now();
+        self.stats.arrival(now);
+        self.first_request.get_or_init(|| now);
         self.numbered.fetch_add(1, Ordering::Relaxed) + 1
     }
 

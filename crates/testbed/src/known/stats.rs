@@ -44,11 +44,11 @@ pub(super) fn add(counter: &AtomicU64, n: usize) {
 }
 
 impl Stats {
-    pub(super) fn arrival(&self) {
+    pub(super) fn arrival(&self, at: Instant) {
         add(&self.requests, 1);
         let mut arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
         if arrivals.len() < ARRIVALS {
-            arrivals.push(Instant::now());
+            arrivals.push(at);
         }
     }
 

@@ -45,9 +45,20 @@ pub(super) fn prepare_at(path: &Path) -> Result<(), Error> {
     } else if meta.mode() & 0o022 != 0 {
         "can be written to by others"
     } else {
-        return Ok(());
+        return make_passable(path, meta.mode());
     };
     Err(Error::State { path: path.to_owned(), why: format!("{why}; name another directory in {VARIABLE}") })
+}
+
+/// The umask may have closed the directory when it was made, perhaps by a run that was killed right then. Only an empty
+/// one is opened: another may be closed on purpose.
+fn make_passable(path: &Path, mode: u32) -> Result<(), Error> {
+    let what = || Error::io(format!("opening {} to servers", path.display()));
+    let mode_wanted = passable_mode();
+    if mode & mode_wanted == mode_wanted || fs::read_dir(path).map_err(what())?.next().is_some() {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(mode_wanted)).map_err(what())
 }
 
 /// An unprivileged user for a server, when we are root.
@@ -116,7 +127,18 @@ mod tests {
         let base = dir.path().join("base");
         prepare_at(&base).unwrap();
         prepare_at(&base).unwrap();
-        assert_eq!(fs::metadata(&base).unwrap().mode() & 0o777, passable_mode());
+        let mode = || fs::metadata(&base).unwrap().mode() & 0o777;
+        assert_eq!(mode(), passable_mode());
+
+        // Made by a run that was killed before it could open it.
+        let close = || fs::set_permissions(&base, fs::Permissions::from_mode(0o700)).unwrap();
+        close();
+        prepare_at(&base).unwrap();
+        assert_eq!(mode(), passable_mode());
+        fs::write(base.join("thing"), "").unwrap();
+        close();
+        prepare_at(&base).unwrap();
+        assert_eq!(mode(), 0o700, "closed on purpose, perhaps");
 
         fs::set_permissions(&base, fs::Permissions::from_mode(0o777)).unwrap();
         let text = prepare_at(&base).unwrap_err().to_string();

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::build::Build;
 use super::config::{self, Config};
 use super::pages::{self, Page};
-use super::{INSTALL, Inner, Nginx};
+use super::{INSTALL, Inner, Nginx, workers_of};
 use crate::lease::{Lease, RunAs, is_inside};
 use crate::off_thread::off_thread;
 use crate::process::ready::{self, Probe};
@@ -243,13 +243,19 @@ fn arguments(config: &Config) -> Vec<std::ffi::OsString> {
     args
 }
 
-/// Ready when this very nginx, not another one on its port, answers with the configuration of this generation.
+/// Ready when all workers run, and this very nginx, not another one on its port, answers with the configuration of this
+/// generation.
 fn probe(config: &Config, generation: &Arc<AtomicU64>) -> Probe {
     let (addr, nonce, generation) = (config.addr, config.nonce.clone(), Arc::clone(generation));
-    Probe::new(move |_| {
+    let workers = config.worker_processes as usize;
+    Probe::new(move |pid| {
         let expected = Config::ready_answer(&nonce, generation.load(Ordering::Acquire));
         match ready::http_get(addr, config::READY)? {
-            (200, body) if body == expected.as_bytes() => Ok(()),
+            // The first worker may answer before the last one exists.
+            (200, body) if body == expected.as_bytes() => match workers_of(pid).len() {
+                count if count >= workers => Ok(()),
+                count => Err(io::Error::other(format!("{count} of {workers} workers have started"))),
+            },
             (200, body) if body.starts_with(nonce.as_bytes()) => {
                 Err(io::Error::other("an earlier configuration still answers"))
             }

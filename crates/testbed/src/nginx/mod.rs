@@ -140,15 +140,7 @@ impl Nginx {
 
 impl Inner {
     fn worker_pids(&self) -> Vec<u32> {
-        let master = self.process.pid();
-        let all = proc::all().unwrap_or_default();
-        // nginx names its processes by their command line.
-        let is_worker = |pid: u32| {
-            let title = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            let title = String::from_utf8_lossy(&title);
-            title.starts_with("nginx: worker process") && !title.contains("shutting down")
-        };
-        all.iter().filter(|stat| stat.parent == master && is_worker(stat.pid)).map(|stat| stat.pid).collect()
+        workers_of(self.process.pid())
     }
 
     fn reload(&self) -> Result<Duration, Error> {
@@ -189,4 +181,16 @@ impl Inner {
         self.config.write(self.process.server_dir(), before)?;
         Err(error)
     }
+}
+
+/// The workers of `master` that take requests.
+fn workers_of(master: u32) -> Vec<u32> {
+    let all = proc::all().unwrap_or_default();
+    // nginx names its processes by their command line.
+    let is_worker = |pid: u32| {
+        let title = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let title = String::from_utf8_lossy(&title);
+        title.starts_with("nginx: worker process") && !title.contains("shutting down")
+    };
+    all.iter().filter(|stat| stat.parent == master && is_worker(stat.pid)).map(|stat| stat.pid).collect()
 }
