@@ -137,6 +137,12 @@ impl Failure {
         self.unknown = unknown;
     }
 
+    /// Says which part of a composed workload it came from, in its example. For failures that are few: it allocates.
+    pub(crate) fn in_part(mut self, part: &'static str) -> Failure {
+        self.source = Some(Box::new(InPart { part, source: self.source.take() }));
+        self
+    }
+
     /// The class.
     pub fn class(&self) -> Class {
         self.class
@@ -200,6 +206,25 @@ impl Failure {
             next = error.source();
         }
         text
+    }
+}
+
+/// A link in the chain of errors that names a part; classifiers pass it by.
+#[derive(Debug)]
+struct InPart {
+    part: &'static str,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl fmt::Display for InPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "in {}", self.part)
+    }
+}
+
+impl Error for InPart {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|e| e as _)
     }
 }
 

@@ -9,7 +9,8 @@ pub const MAX_SESSIONS: usize = 1_000_000;
 /// Sessions of an open loop unless told otherwise.
 pub const DEFAULT_OPEN_SESSIONS: usize = 64;
 
-/// How the operations of one stream come about.
+/// How the operations of one stream come about. Which loop answers which question is told in
+/// [`guide::open_or_closed`](crate::guide::open_or_closed).
 ///
 /// ```
 /// use load_core::{Load, Overload, Schedule};
@@ -42,6 +43,9 @@ impl Load {
     /// Open loop: operations start when the schedule says, whether or not earlier ones have ended, as far as there
     /// are sessions ([`DEFAULT_OPEN_SESSIONS`] unless told otherwise). Takes a [`Schedule`] or an
     /// [`ArrivalProcess`](crate::ArrivalProcess).
+    ///
+    /// The schedule begins when measuring begins; a warm-up runs at its [initial rate](Schedule::initial_rate). Arrival
+    /// i belongs to session slot i mod sessions and stays with that slot's worker, where any free session takes it.
     pub fn open(schedule: impl Into<Schedule>) -> Load {
         Load {
             kind: Kind::Open(schedule.into()),

@@ -39,10 +39,11 @@ pub trait Workload: Send + Sync + 'static {
         Ok(())
     }
 
-    /// This workload pointed at a null target: a server of this process, on a thread of its own, that does nothing
-    /// but answer, so that an operation takes `delay` on top of what it costs the client (zero: as fast as can be).
-    /// It is how the engine measures what this client can do, see [`Nulled`]. The session must do the same work as it
-    /// does against the real server.
+    /// This workload pointed at a null target: a server of this process, on a thread of its own, that does nothing but
+    /// answer, so that an operation takes `delay` on top of what it costs the client (zero: as fast as can be). An
+    /// operation that asks several times splits the delay. It is how the engine measures what this client can do
+    /// ([calibration](crate::guide::reading_a_verdict)), so the session must do the same work as it does against the
+    /// real server, and `describe` must say the same.
     ///
     /// `None`, the default: there is no null target, and the rules that need one are "not measured". Protocol crates
     /// bring theirs; [`calibrated`](crate::calibrated) gives one to a workload of one's own.
@@ -59,6 +60,11 @@ pub trait Workload: Send + Sync + 'static {
 }
 
 /// One connection's worth of work: one operation at a time.
+///
+/// For each operation the engine asks [`prepare`](Session::prepare), then [`call`](Session::call), and in a closed loop
+/// [`think`](Session::think). A panic in any of them is caught and counted as a failure of class
+/// [`Panic`](crate::Class::Panic), and a new session follows; that needs `panic = "unwind"`, the default, in the
+/// profile of the program.
 pub trait Session: 'static {
     /// One operation. The engine times it, from just before the call to its end.
     ///

@@ -35,7 +35,7 @@ pub trait Arms: sealed::Sealed + Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn connect(&self, id: &SessionId, op: &mut Op) -> impl Future<Output = Result<Self::Sessions, Failure>>;
     #[doc(hidden)]
-    fn each(&self, seen: &mut dyn FnMut(sealed::Seen));
+    fn each(&self, seen: &mut dyn FnMut(sealed::Seen<'_>));
     #[doc(hidden)]
     fn validate(&self) -> Result<(), ConfigError>;
     #[doc(hidden)]
@@ -48,11 +48,11 @@ mod sealed {
     impl<W, L> Sealed for super::Arm<W, L> {}
 
     /// What is to be known of an arm, whatever its type.
-    #[derive(Debug)]
-    pub struct Seen {
+    #[allow(missing_debug_implementations)]
+    pub struct Seen<'a> {
         pub name: &'static str,
         pub weight: u32,
-        pub workload: String,
+        pub describe: &'a dyn Fn() -> String,
     }
 }
 
@@ -75,7 +75,7 @@ impl Arms for NoArms {
         Ok(NoArms)
     }
 
-    fn each(&self, _: &mut dyn FnMut(sealed::Seen)) {}
+    fn each(&self, _: &mut dyn FnMut(sealed::Seen<'_>)) {}
 
     fn validate(&self) -> Result<(), ConfigError> {
         Ok(())
@@ -109,13 +109,15 @@ impl<W: Workload, L: Arms> Arms for Arm<W, L> {
         let before = self.before.connect(id, op).await?;
         let mut index = 0;
         self.before.each(&mut |_| index += 1);
-        let session = self.workload.connect(id, op.within(self.name).op).await?;
+        let session = self.workload.connect(id, op.within(self.name).op).await;
+        let session = session.map_err(|failure| failure.in_part(self.name))?;
         Ok(ArmSession { name: self.name, index, session, before })
     }
 
-    fn each(&self, seen: &mut dyn FnMut(sealed::Seen)) {
+    fn each(&self, seen: &mut dyn FnMut(sealed::Seen<'_>)) {
         self.before.each(seen);
-        seen(sealed::Seen { name: self.name, weight: self.weight, workload: self.workload.describe() });
+        let describe = || self.workload.describe();
+        seen(sealed::Seen { name: self.name, weight: self.weight, describe: &describe });
     }
 
     fn validate(&self) -> Result<(), ConfigError> {

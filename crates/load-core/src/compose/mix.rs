@@ -69,7 +69,7 @@ impl<W: Workload, L: Arms> Workload for Mix<Arm<W, L>> {
 
     fn describe(&self) -> String {
         let mut arms = Vec::new();
-        self.arms.each(&mut |arm| arms.push(format!("{} {} ({})", arm.weight, arm.name, arm.workload)));
+        self.arms.each(&mut |arm| arms.push(format!("{} {} ({})", arm.weight, arm.name, (arm.describe)())));
         let order = if self.order == Order::InTurn { "mix in turn" } else { "mix" };
         format!("{order} of {}", arms.join(", "))
     }

@@ -46,15 +46,17 @@ impl<A: Workload, B: Workload> Workload for Then<A, B> {
     type Session = ThenSession<A::Session, B::Session>;
 
     async fn connect(&self, id: &SessionId, op: &mut Op) -> Result<Self::Session, Failure> {
-        let Some([first, second]) = self.names else {
+        let Some(names) = self.names else {
             let first = self.first.connect(id, op).await?;
             op.restart_marks();
             let second = self.second.connect(id, op).await?;
             return Ok(ThenSession { first, second, names: None, prepared: false });
         };
-        let first = self.first.connect(id, op.within(first).op).await?;
+        let first = self.first.connect(id, op.within(names[0]).op).await;
+        let first = first.map_err(|failure| failure.in_part(names[0]))?;
         op.restart_marks();
-        let second = self.second.connect(id, op.within(second).op).await?;
+        let second = self.second.connect(id, op.within(names[1]).op).await;
+        let second = second.map_err(|failure| failure.in_part(names[1]))?;
         Ok(ThenSession { first, second, names: self.names, prepared: false })
     }
 

@@ -44,14 +44,33 @@ impl Schedule {
     /// than 584 years.
     pub fn then(self, next: Schedule) -> Result<Schedule, ConfigError> {
         const FIELD: &str = "schedule.then";
-        if self.spacing != next.spacing {
-            let reason = "both are evenly spaced or both are Poisson with the same seed";
-            return Err(ConfigError::invalid(FIELD, next.describe(), reason));
-        }
-        self.needs_end(FIELD)?;
         let spacing = self.spacing;
+        next.is_spaced(spacing, FIELD)?;
+        self.needs_end(FIELD)?;
         let mut parts = self.into_parts(FIELD)?;
         parts.extend(next.into_parts(FIELD)?);
+        Schedule::of(parts, spacing)
+    }
+
+    /// One schedule after another, as [`then`](Schedule::then) does with two; for a list of many it is the faster way.
+    ///
+    /// # Errors
+    /// As [`then`](Schedule::then), and when there is none.
+    pub fn sequence(schedules: impl IntoIterator<Item = Schedule>) -> Result<Schedule, ConfigError> {
+        const FIELD: &str = "schedule.sequence";
+        let mut schedules = schedules.into_iter().peekable();
+        let Some(first) = schedules.peek() else {
+            return Err(ConfigError::invalid(FIELD, "none", "at least one schedule"));
+        };
+        let spacing = first.spacing;
+        let mut parts = Vec::new();
+        while let Some(schedule) = schedules.next() {
+            schedule.is_spaced(spacing, FIELD)?;
+            if schedules.peek().is_some() {
+                schedule.needs_end(FIELD)?;
+            }
+            parts.extend(schedule.into_parts(FIELD)?);
+        }
         Schedule::of(parts, spacing)
     }
 
@@ -115,6 +134,14 @@ impl Schedule {
     /// every round.
     pub fn poisson_seeded(self, seed: u64) -> Schedule {
         Schedule { spacing: Spacing::Poisson { seed: Some(seed) }, ..self }
+    }
+
+    fn is_spaced(&self, spacing: Spacing, field: &str) -> Result<(), ConfigError> {
+        if self.spacing == spacing {
+            return Ok(());
+        }
+        let reason = "all are evenly spaced, or all are Poisson with the same seed";
+        Err(ConfigError::invalid(field, self.describe(), reason))
     }
 
     fn needs_end(&self, field: &str) -> Result<(), ConfigError> {

@@ -44,7 +44,7 @@ impl Count {
         if self.fraction <= error {
             Count::of(self.whole)
         } else if 1.0 - self.fraction <= error {
-            Count::of(self.whole + 1)
+            Count::of(self.whole.saturating_add(1))
         } else {
             self
         }
@@ -52,7 +52,7 @@ impl Count {
 
     /// How many whole numbers are below it.
     fn ceil(self) -> u64 {
-        self.whole + u64::from(self.fraction > 0.0)
+        self.whole.saturating_add(u64::from(self.fraction > 0.0))
     }
 }
 
@@ -174,7 +174,7 @@ impl Curve {
         while n > 0 && self.at(n - 1).is_none_or(|at| at >= ns) {
             n -= 1;
         }
-        while self.at(n).is_some_and(|at| at < ns) {
+        while n < u64::MAX && self.at(n).is_some_and(|at| at < ns) {
             n += 1;
         }
         n

@@ -179,6 +179,72 @@ fn a_count_that_is_not_the_written_rule() {
 }
 
 #[test]
+fn a_rate_that_is_lost_above_a_threshold() {
+    const WORKERS: usize = 50;
+    for per_worker in (60..=120).step_by(3) {
+        let schedule = Schedule::constant(per_worker * WORKERS as i32).unwrap();
+        let end = 5_000_000_000;
+        for k in 0..WORKERS {
+            let shard = Shard::of_worker(k, WORKERS, 2 * WORKERS).unwrap();
+            let sent = schedule.arrivals(shard).take_while(|a| a.offset < end).count();
+            assert_eq!(sent, 5 * per_worker as usize, "{per_worker}/s, worker {k}");
+        }
+    }
+}
+
+#[test]
+fn a_low_rate_that_many_workers_share() {
+    let schedule = Schedule::constant("10/s").unwrap();
+    for workers in [10, 64] {
+        let shard = |k| Shard::new(k, workers).unwrap();
+        let sent: usize = (0..workers)
+            .map(|k| schedule.arrivals(shard(k)).take_while(|a| a.offset < 2_000_000_000).count())
+            .sum();
+        assert_eq!(sent, 20, "{workers} workers");
+    }
+}
+
+#[test]
+fn bursts_that_the_mean_hides() {
+    // Fewer arrivals a second than there are slots.
+    let schedule = Schedule::constant("100/s").unwrap();
+    let mut slots = [0; 200];
+    for k in 0..200 {
+        for arrival in
+            schedule.arrivals(Shard::new(k, 200).unwrap()).take_while(|a| a.offset < 20_000_000_000)
+        {
+            slots[(arrival.offset / 100_000_000) as usize] += 1;
+        }
+    }
+    assert_eq!(slots, [10; 200], "in each 100 ms");
+}
+
+#[test]
+fn a_list_that_is_another_than_its_parts_in_turn() {
+    let part = |i: u64| Schedule::ramp(i as f64, 3.0, Duration::from_millis(100 + i)).unwrap();
+    let parts = || (0..50_000).map(part);
+    let list = Schedule::sequence(parts()).unwrap();
+    assert_eq!(list.duration(), Some(parts().map(|p| p.duration().unwrap()).sum()));
+    let in_turn = parts().take(100).reduce(|a, b| a.then(b).unwrap()).unwrap();
+    assert_eq!(Schedule::sequence(parts().take(100)).unwrap(), in_turn);
+    let said = |list: Vec<Schedule>| Schedule::sequence(list).unwrap_err().to_string();
+    let endless = || Schedule::constant(1).unwrap();
+    assert!(said(vec![]).starts_with("schedule.sequence: none "));
+    assert!(said(vec![endless(), endless()]).starts_with("schedule.sequence: 1/s "));
+    assert!(said(vec![part(1), endless().poisson()]).starts_with("schedule.sequence: Poisson, 1/s "));
+}
+
+#[test]
+fn a_count_that_takes_for_ever() {
+    for rate in [1e9, 1.0, 1e-9] {
+        let constant = Schedule::constant(rate).unwrap();
+        assert!(constant.count_within(Duration::MAX) >= (1.8e10 * rate) as u64);
+        let sine = Schedule::sine(rate, rate, Duration::from_nanos(7)).unwrap();
+        assert!(sine.count_within(Duration::MAX) >= (1.8e10 * rate) as u64);
+    }
+}
+
+#[test]
 fn small_parts_that_are_lost_in_the_sum() {
     // Each part holds 5e-10 of an arrival.
     let part = Schedule::constant("0.0005/s").unwrap().lasting(Duration::from_micros(1)).unwrap();

@@ -222,6 +222,25 @@ fn a_step_that_contains_the_part_before_it() {
 }
 
 #[test]
+fn a_failure_to_connect_that_does_not_say_where() {
+    let time = VirtualTime::new();
+    let refused = || {
+        with_session(
+            async |_: &SessionId| {
+                Err::<(), _>(std::io::Error::from(std::io::ErrorKind::ConnectionRefused).into())
+            },
+            async |_, _| Ok(()),
+        )
+    };
+    let site = then(workload(async |_| Ok(())), refused()).named("login", "fetch");
+    let mixed = mix().arm("none", 1, workload(async |_| Ok(()))).arm("site", 1, site);
+    let mut failure = ByHand::connect(&mixed, 0, 1, &time).err().unwrap();
+    failure.classify(&[]);
+    assert_eq!(failure.class(), Class::Connect, "it is classified all the same");
+    assert_eq!(failure.describe(), "connect (refused): in site: in fetch: connection refused");
+}
+
+#[test]
 fn think_times_of_another_distribution() {
     let time = VirtualTime::new();
     let ms = Duration::from_millis;
