@@ -1,6 +1,7 @@
 //! What the answers of one operation come to.
 
 use crate::{
+    Protocol,
     classify::{self, Said},
     commands::{Reads, STAMP, Slot},
     connection::Receiver,
@@ -50,6 +51,21 @@ impl<'a> Tally<'a> {
             errors: [("", 0); KINDS],
             commands: [0; COMMANDS],
         }
+    }
+
+    pub(crate) fn protocol(&self) -> Protocol {
+        self.plan.target.protocol
+    }
+
+    /// The next answer is an error, known by its text alone.
+    pub(crate) fn error_reply(&mut self, error: &ErrorText) {
+        self.reply(Reply { kind: Kind::Error, len: 0, failed: true }, error);
+    }
+
+    /// The next answer never came.
+    pub(crate) fn pass(&mut self) {
+        self.at += 1;
+        self.altered = false;
     }
 
     fn count_error(&mut self, counter: &'static str, first: First) {

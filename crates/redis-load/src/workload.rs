@@ -1,8 +1,8 @@
 //! The workload and how it is set up.
 
 use crate::{
-    Command, Keys, Payload, RedisError, RedisSession, Space, Target, isolation::SpaceInfo, lean::LeanSession,
-    plan::Plan, session::Inner,
+    Command, Keys, Payload, RedisError, RedisSession, Space, Target, fred_client::FredCommands,
+    isolation::SpaceInfo, lean::LeanSession, plan::Plan, session::Inner,
 };
 use load_core::{Failure, Op, SessionId, Workload};
 use std::{fmt, net::SocketAddr, sync::Arc};
@@ -18,12 +18,15 @@ pub enum Client {
     /// Our own: one connection for each session, requests encoded once, answers walked over in place.
     #[default]
     Lean,
+    /// [fred](crate::fred), with settings for measuring: one client for each session, a pipeline's commands queued together.
+    Fred,
 }
 
 impl fmt::Display for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Client::Lean => "lean",
+            Client::Fred => "fred 10.1",
         })
     }
 }
@@ -96,6 +99,7 @@ impl Workload for Redis {
         self.say_facts(op);
         match self.client {
             Client::Lean => LeanSession::connect(&self.plan, op).await.map(|s| RedisSession(Inner::Lean(s))),
+            Client::Fred => FredCommands::connect(&self.plan, op).await.map(|s| RedisSession(Inner::Fred(s))),
         }
     }
 }

@@ -27,10 +27,18 @@ impl Menu {
     }
 
     #[inline]
-    fn choose(&self, rng: &mut impl Rng) -> usize {
+    pub(crate) fn choose(&self, rng: &mut impl Rng) -> usize {
         let Some(total) = self.sums.last() else { return 0 };
         let number = rng.random_range(0..*total);
         self.sums.iter().position(|sum| number < *sum).unwrap_or(0)
+    }
+}
+
+impl Menu {
+    /// Bytes of a request on the wire.
+    pub(crate) fn wire_len(&self, command: usize, shared: usize) -> usize {
+        let template = &self.templates[command];
+        template.bytes.len() + template.cuts.len() * shared
     }
 }
 
@@ -42,6 +50,13 @@ pub(crate) struct Slot {
     /// Its first key.
     pub(crate) key: u64,
     start: usize,
+}
+
+impl Slot {
+    /// A request that is in no buffer.
+    pub(crate) fn of(command: usize, key: u64) -> Slot {
+        Slot { command, key, start: 0 }
+    }
 }
 
 /// The buffer of one session. It is laid out once and patched for each operation; with several commands on the menu it is

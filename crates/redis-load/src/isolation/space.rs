@@ -151,6 +151,17 @@ impl Space {
         &self.info.target
     }
 
+    /// A key of the run's own with a name: `~abc:name`. What [`cleanup`](Space::cleanup) removes has such names, those of the
+    /// listed commands, or those of [`numbered_key`](Space::numbered_key).
+    pub fn key(&self, name: &str) -> String {
+        format!("{}:{name}", self.prefix())
+    }
+
+    /// The key that commands use for this number: `~abc000000000042`.
+    pub fn numbered_key(&self, number: u64) -> String {
+        format!("{}{number:012}", self.prefix())
+    }
+
     /// What dead runs had left in the database and was removed.
     pub fn swept(&self) -> &[Swept] {
         &self.swept

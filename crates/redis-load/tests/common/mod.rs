@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use load_core::{Clock, Failure, Names, Op, Outcome, Session, SessionId, Workload};
-use redis_load::Target;
+use redis_load::{Client, Target};
 use std::{
     collections::BTreeMap,
     net::{SocketAddr, TcpListener, TcpStream},
@@ -180,6 +180,14 @@ pub(crate) fn on_worker<T>(future: impl Future<Output = T>) -> T {
         .block_on(future)
 }
 
+/// The same with either client, against one server.
+pub(crate) fn with_each_client(args: &[&str], test: impl AsyncFn(&Server, Client)) {
+    let Some(server) = Server::start(args) else { return };
+    for client in [Client::Lean, Client::Fred] {
+        on_worker(test(&server, client));
+    }
+}
+
 /// One session, driven by hand as the engine drives it.
 pub(crate) struct Driver<W: Workload> {
     pub(crate) session: W::Session,
@@ -263,6 +271,96 @@ impl Sums {
         self.bytes_out += said.bytes_out;
         for (name, n) in driver.counts() {
             *self.counts.entry(name).or_default() += n;
+        }
+    }
+}
+
+/// A peer that follows a script, on a free port of the loopback: `script` has each connection, with its number, on a thread.
+pub(crate) struct Peer {
+    address: SocketAddr,
+    stop: std::sync::Arc<std::sync::atomic::AtomicBool>,
+}
+
+impl Peer {
+    pub(crate) fn start(script: impl Fn(usize, TcpStream) + Send + Sync + Clone + 'static) -> Peer {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let stopped = std::sync::Arc::clone(&stop);
+        thread::spawn(move || {
+            for (number, stream) in listener.incoming().enumerate() {
+                if stopped.load(std::sync::atomic::Ordering::Relaxed) {
+                    return;
+                }
+                let script = script.clone();
+                let stream = stream.unwrap();
+                // Whatever a test does, no thread waits for ever.
+                stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+                thread::spawn(move || script(number, stream));
+            }
+        });
+        Peer { address, stop }
+    }
+
+    /// Database 0, so that nothing is said before the first request.
+    pub(crate) fn target(&self) -> Target {
+        Target::address(self.address).database(0).timeout(Duration::from_secs(20))
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+/// Reads requests one by one, as lists of strings; `None` at the end.
+pub(crate) struct Requests(std::io::BufReader<TcpStream>);
+
+impl Requests {
+    pub(crate) fn new(stream: &TcpStream) -> Requests {
+        Requests(std::io::BufReader::new(stream.try_clone().unwrap()))
+    }
+}
+
+impl Iterator for Requests {
+    type Item = Vec<String>;
+
+    fn next(&mut self) -> Option<Vec<String>> {
+        use std::io::{BufRead, Read};
+        let mut line = String::new();
+        self.0.read_line(&mut line).ok()?;
+        let count: usize = line.trim().strip_prefix('*')?.parse().ok()?;
+        let mut args = Vec::new();
+        for _ in 0..count {
+            line.clear();
+            self.0.read_line(&mut line).ok()?;
+            let mut bytes = vec![0; line.trim()[1..].parse::<usize>().ok()? + 2];
+            self.0.read_exact(&mut bytes).ok()?;
+            args.push(String::from_utf8_lossy(&bytes[..bytes.len() - 2]).into_owned());
+        }
+        Some(args)
+    }
+}
+
+/// Answers each request by a function of its arguments; PING, which clients send by themselves, is answered well.
+pub(crate) fn answer(stream: TcpStream, mut reply: impl FnMut(&[String]) -> String) {
+    use std::io::Write;
+    let mut out = stream.try_clone().unwrap();
+    for request in Requests::new(&stream) {
+        let said = match request[0].as_str() {
+            "PING" => "+PONG\r\n".to_owned(),
+            "SELECT" | "AUTH" | "CLIENT" | "QUIT" => "+OK\r\n".to_owned(),
+            // fred asks by itself for the version.
+            "INFO" => {
+                let text = "# Server\r\nredis_version:7.0.0\r\n";
+                format!("${}\r\n{text}\r\n", text.len())
+            }
+            _ => reply(&request),
+        };
+        if out.write_all(said.as_bytes()).is_err() {
+            return;
         }
     }
 }
