@@ -1,1 +1,19 @@
-//! Shared pieces of the benches.
+//! What the benches share: rounds that take turns, medians, the CPU time of child processes, targets.
+//!
+//! A bench stands beside its peer in the same run. It reports a miss when a median is more than 10 % beyond its target:
+//! machines are shared, and smaller differences mean nothing.
+
+mod child;
+mod process;
+mod table;
+
+pub use child::{client, is_client, say};
+pub use process::{Used, run};
+pub use table::{Target, median, report};
+
+/// How many rounds, and how long each measurement: `cargo bench --bench NAME -- ROUNDS SECONDS`.
+pub fn size(rounds: usize, seconds: u64) -> (usize, u64) {
+    let mut numbers = std::env::args().skip(1).filter_map(|a| a.parse::<u64>().ok());
+    let rounds = numbers.next().map_or(rounds, |n| n as usize);
+    (rounds.max(1), numbers.next().unwrap_or(seconds).max(1))
+}
