@@ -74,3 +74,24 @@ fn spawning(spec: &Spec, dir: &ServerDir) -> String {
     });
     format!("starting {} as {}{barred}", spec.name, user.name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_runs_after_the_word_and_not_at_all_without_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let run = |file: &str, word: &[u8]| {
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", GATE, "gate", "touch", file]).current_dir(dir.path()).stdin(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            // Closed afterwards, as by our death.
+            child.stdin.take().unwrap().write_all(word).unwrap();
+            (child.wait().unwrap().success(), dir.path().join(file).exists())
+        };
+        assert_eq!(run("told", b"\n"), (true, true));
+        assert_eq!(run("not told", b""), (false, false));
+        assert_eq!(run("half told", b"x"), (false, false));
+    }
+}
