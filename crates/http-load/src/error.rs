@@ -22,12 +22,18 @@ pub enum HttpError {
         /// Why.
         source: io::Error,
     },
+    /// No agreement on how to encrypt.
+    #[error("{reason}")]
+    Tls {
+        /// Why, and what can be done about it.
+        reason: String,
+    },
     /// The time of the operation was up.
     #[error("not done within {limit:?}, still waiting for: {step}")]
     TimedOut {
         /// The time that the operation had.
         limit: Duration,
-        /// The step that it was in: `"resolve"`, `"connect"`, `"first byte"`, `"head"` or `"body"`.
+        /// The step that it was in: `"resolve"`, `"connect"`, `"tls"`, `"first byte"`, `"head"` or `"body"`.
         step: &'static str,
     },
     /// The connection broke.

@@ -71,6 +71,11 @@ fn named(step: Step, error: &hyper::Error, rest: &[u8]) -> Failure {
             return closed(step_name);
         }
         if let Some(io) = cause.downcast_ref::<io::Error>() {
+            // A server may refuse the client only after the client has seen the handshake end.
+            #[cfg(feature = "tls")]
+            if let Some(found) = crate::tls::found(io) {
+                return found.into_failure(io);
+            }
             return match io.kind() {
                 io::ErrorKind::UnexpectedEof => closed(step_name),
                 // How the library reports a chunk that cannot be read.

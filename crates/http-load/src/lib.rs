@@ -12,6 +12,8 @@ mod reply;
 mod request;
 mod session;
 mod status;
+#[cfg(feature = "tls")]
+mod tls;
 
 pub use bytes::Bytes;
 pub use error::HttpError;
@@ -22,3 +24,6 @@ pub use null::NullTarget;
 pub use reply::Reply;
 pub use request::Body;
 pub use session::HttpSession;
+#[cfg(feature = "tls")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+pub use tls::Tls;

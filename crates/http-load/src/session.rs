@@ -1,5 +1,7 @@
 //! A session: one connection at a time, and the operations on it.
 
+#[cfg(feature = "tls")]
+use crate::{connection::Stream, tls};
 use crate::{
     connection::{Answer, Broken, Connection},
     deadline::Deadline,
@@ -19,6 +21,8 @@ pub struct HttpSession {
     /// Which of the host's addresses to try first.
     address: usize,
     connection: Option<Connection>,
+    /// Whether the facts of a connection were told.
+    told: bool,
     /// Set while an exchange runs: if it still is when the next begins, that exchange was dropped half way.
     busy: bool,
     /// Whether the request that was sent last may be sent twice (RFC 9110, section 9.2.2).
@@ -37,6 +41,7 @@ impl HttpSession {
             index,
             address: index,
             connection: None,
+            told: false,
             busy: false,
             idempotent: false,
             headers: HeaderMap::new(),
@@ -47,21 +52,32 @@ impl HttpSession {
     /// Opens the session: connects, unless each operation does so itself.
     pub(crate) async fn first_connection(&mut self, op: &mut Op) -> Result<(), Failure> {
         self.deadline.start();
-        op.fact("protocol", "HTTP/1.1");
-        if self.shared.keep_alive {
-            self.connect(op).await?;
-        }
-        if let Some(addresses) = self.shared.addresses.shown() {
-            op.fact("address", addresses);
-        }
-        Ok(())
+        if self.shared.keep_alive { self.connect(op).await } else { Ok(()) }
     }
 
+    /// Opens a connection; the first says what was agreed on.
     async fn connect(&mut self, op: &mut Op) -> Result<(), Failure> {
-        let shared = &self.shared;
-        let (stream, address) = shared.addresses.connect(self.address, op, &mut self.deadline).await?;
+        let HttpSession { shared, deadline, .. } = self;
+        let first = !std::mem::replace(&mut self.told, true);
+        let (stream, address) = shared.addresses.connect(self.address, op, deadline).await?;
         self.address = address;
         op.count("connections_opened", 1);
+        #[cfg(feature = "tls")]
+        let stream = match &shared.handshakes {
+            None => stream,
+            Some(handshakes) => {
+                let host = &shared.addresses.target().host;
+                let stream = handshakes.shake(host, stream, op, deadline).await?;
+                if first {
+                    op.fact("tls", tls::agreed(&stream));
+                }
+                Stream::Tls(Box::new(stream))
+            }
+        };
+        if first {
+            op.fact("protocol", "HTTP/1.1");
+            op.fact("address", shared.addresses.shown().unwrap_or_default());
+        }
         let connection = Connection::over(stream, shared.copies_bodies()).await;
         self.connection = Some(connection.map_err(|e| fault::broken(Step::FirstByte, false, &e, &[]))?);
         Ok(())

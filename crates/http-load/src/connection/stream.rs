@@ -10,12 +10,14 @@ use tokio::{
     net::TcpStream,
 };
 
-/// A connected stream. An enum, so that nothing is boxed and nothing is called through a table.
+/// A connected stream. An enum, so that nothing is called through a table.
 #[derive(Debug)]
 pub(crate) enum Stream {
     Tcp(TcpStream),
     #[cfg(unix)]
     Unix(tokio::net::UnixStream),
+    #[cfg(feature = "tls")]
+    Tls(Box<tokio_rustls::client::TlsStream<Stream>>),
 }
 
 macro_rules! each {
@@ -24,6 +26,8 @@ macro_rules! each {
             Stream::Tcp($stream) => $call,
             #[cfg(unix)]
             Stream::Unix($stream) => $call,
+            #[cfg(feature = "tls")]
+            Stream::Tls($stream) => $call,
         }
     };
 }
@@ -55,6 +59,8 @@ impl AsyncWrite for Stream {
             Stream::Tcp(stream) => stream.is_write_vectored(),
             #[cfg(unix)]
             Stream::Unix(stream) => stream.is_write_vectored(),
+            #[cfg(feature = "tls")]
+            Stream::Tls(stream) => stream.is_write_vectored(),
         }
     }
 

@@ -74,7 +74,12 @@ impl Http {
     #[must_use]
     pub fn against(&self, address: SocketAddr) -> Http {
         let mut other = self.clone().connect_to([address]).expect("one address");
-        other.shared_mut().checks = Checks::none();
+        let shared = other.shared_mut();
+        shared.checks = Checks::none();
+        #[cfg(feature = "tls")]
+        if let Some(handshakes) = &shared.handshakes {
+            shared.handshakes = Some(Arc::new(handshakes.for_anybody()));
+        }
         other
     }
 }

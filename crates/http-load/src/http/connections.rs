@@ -68,6 +68,21 @@ impl Http {
         Ok(self)
     }
 
+    /// How `https` is spoken; by this machine's roots unless told otherwise.
+    ///
+    /// # Errors
+    /// When the URL is not one of `https`.
+    #[cfg(feature = "tls")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+    pub fn tls(mut self, tls: crate::Tls) -> Result<Http, ConfigError> {
+        let shared = self.shared_mut();
+        if shared.handshakes.is_none() {
+            return Err(ConfigError::invalid("tls", "http", "the URL must begin with https://"));
+        }
+        shared.handshakes = Some(std::sync::Arc::new(crate::tls::Handshakes::new(tls, "http/1.1")));
+        Ok(self)
+    }
+
     /// Connects to a unix socket instead of the host; the `Host` header stays.
     #[cfg(unix)]
     #[must_use]

@@ -45,6 +45,9 @@ pub(crate) struct Shared {
     pub(crate) keep_alive: bool,
     /// After how many answers a connection is closed.
     pub(crate) answers_per_connection: u64,
+    /// For `https`.
+    #[cfg(feature = "tls")]
+    pub(crate) handshakes: Option<Arc<crate::tls::Handshakes>>,
 }
 
 impl Shared {
@@ -74,8 +77,13 @@ impl Http {
         }
         let paths = Paths::new(paths.iter().map(String::as_str), order)?;
         let template = Template::new(method, paths, target.authority());
+        #[cfg(feature = "tls")]
+        let handshakes =
+            target.tls.then(|| Arc::new(crate::tls::Handshakes::new(crate::tls::Tls::system(), "http/1.1")));
         Ok(Http {
             shared: Arc::new(Shared {
+                #[cfg(feature = "tls")]
+                handshakes,
                 addresses: Addresses::of(target),
                 requests: Requests::Template(template),
                 checks: Checks::default(),
@@ -100,7 +108,9 @@ impl fmt::Display for Http {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Shared { requests, addresses, .. } = &*self.shared;
         let Template { method, paths, .. } = requests.template();
-        write!(f, "{method} http://{}{}", addresses.target(), paths.first())?;
+        let target = addresses.target();
+        let scheme = if target.tls { "https" } else { "http" };
+        write!(f, "{method} {scheme}://{target}{}", paths.first())?;
         match paths.count() {
             1 => Ok(()),
             n => write!(f, " and {} more", n - 1),

@@ -3,10 +3,12 @@
 mod delay;
 mod scan;
 mod serve;
+#[cfg(feature = "tls")]
+mod tls;
 
 use bytes::Bytes;
 use delay::Delay;
-use serve::Canned;
+use serve::{Canned, Under};
 use std::{
     fmt, io,
     net::{Ipv4Addr, SocketAddr},
@@ -52,12 +54,27 @@ impl NullTarget {
         NullTarget::answering(usual_reply(), delay)
     }
 
+    /// As [`start`](NullTarget::start), for `https`. Its certificate is nobody's: clients must take any, as those of
+    /// [`against`](crate::Http::against) do.
+    ///
+    /// # Errors
+    /// As [`start`](NullTarget::start).
+    #[cfg(feature = "tls")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+    pub fn start_tls(delay: Duration) -> io::Result<NullTarget> {
+        let acceptor = tls::acceptor().map_err(io::Error::other)?;
+        NullTarget::run(Canned::new(usual_reply())?, delay, Under::Tls(acceptor))
+    }
+
     /// Answers with these bytes, head and body, which must be a complete answer with a `Content-Length`.
     ///
     /// # Errors
     /// As [`start`](NullTarget::start), and of kind `InvalidInput` when there is no empty line in the reply.
     pub fn answering(reply: impl Into<Bytes>, delay: Duration) -> io::Result<NullTarget> {
-        let canned = Canned::new(reply.into())?;
+        NullTarget::run(Canned::new(reply.into())?, delay, Under::Plain)
+    }
+
+    fn run(canned: Canned, delay: Duration, under: Under) -> io::Result<NullTarget> {
         let (stop, stopped) = oneshot::channel();
         let (ready, address) = std::sync::mpsc::channel();
         let thread = std::thread::Builder::new().name("null target".into()).spawn(move || {
@@ -76,7 +93,7 @@ impl NullTarget {
                 let serving = match made {
                     Ok((address, listener, delay)) => {
                         let _ = ready.send(Ok(address));
-                        serve::serve(listener, canned, delay)
+                        serve::serve(listener, canned, delay, under)
                     }
                     Err(e) => return drop(ready.send(Err(e))),
                 };

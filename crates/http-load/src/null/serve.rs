@@ -3,7 +3,10 @@
 use super::{delay::Delay, scan::Scanner};
 use bytes::Bytes;
 use std::{io, rc::Rc, time::Duration};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
 
 /// The one answer.
 pub(super) struct Canned {
@@ -21,7 +24,15 @@ impl Canned {
     }
 }
 
-pub(super) async fn serve(listener: TcpListener, canned: Canned, delay: Option<Delay>) {
+/// What connections speak under HTTP.
+#[derive(Clone)]
+pub(super) enum Under {
+    Plain,
+    #[cfg(feature = "tls")]
+    Tls(tokio_rustls::TlsAcceptor),
+}
+
+pub(super) async fn serve(listener: TcpListener, canned: Canned, delay: Option<Delay>, under: Under) {
     let canned = Rc::new(canned);
     loop {
         // Out of descriptors: the client notices, and later ones may be taken again.
@@ -29,16 +40,32 @@ pub(super) async fn serve(listener: TcpListener, canned: Canned, delay: Option<D
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
-        let (canned, delay) = (Rc::clone(&canned), delay.clone());
+        let (canned, delay, under) = (Rc::clone(&canned), delay.clone(), under.clone());
         tokio::task::spawn_local(async move {
             // A client that goes away is none of its business.
-            let _ = connection(&stream, &canned, delay.as_ref()).await;
+            let _ = accepted(stream, &canned, delay.as_ref(), &under).await;
         });
     }
 }
 
-async fn connection(stream: &TcpStream, canned: &Canned, delay: Option<&Delay>) -> io::Result<()> {
+async fn accepted(
+    stream: TcpStream,
+    canned: &Canned,
+    delay: Option<&Delay>,
+    under: &Under,
+) -> io::Result<()> {
     stream.set_nodelay(true)?;
+    match under {
+        Under::Plain => connection(stream, canned, delay).await,
+        #[cfg(feature = "tls")]
+        Under::Tls(acceptor) => connection(acceptor.accept(stream).await?, canned, delay).await,
+    }
+}
+
+async fn connection<S>(mut stream: S, canned: &Canned, delay: Option<&Delay>) -> io::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
     let mut scanner = Scanner::default();
     let mut held = vec![0; 16 * 1024];
     let mut filled = 0;
@@ -47,14 +74,9 @@ async fn connection(stream: &TcpStream, canned: &Canned, delay: Option<&Delay>) 
         if filled == held.len() {
             held.resize(2 * filled, 0);
         }
-        match stream.try_read(&mut held[filled..]) {
-            Ok(0) => return Ok(()),
-            Ok(n) => filled += n,
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                stream.readable().await?;
-                continue;
-            }
-            Err(e) => return Err(e),
+        match stream.read(&mut held[filled..]).await? {
+            0 => return Ok(()),
+            n => filled += n,
         }
         let mut done = 0;
         let mut close = false;
@@ -77,22 +99,12 @@ async fn connection(stream: &TcpStream, canned: &Canned, delay: Option<&Delay>) 
             if let Some(delay) = delay {
                 delay.wait().await;
             }
-            send(stream, &out).await?;
+            stream.write_all(&out).await?;
+            stream.flush().await?;
             out.clear();
         }
         if close {
-            return Ok(());
+            return stream.shutdown().await;
         }
     }
-}
-
-async fn send(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match stream.try_write(bytes) {
-            Ok(n) => bytes = &bytes[n..],
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => stream.writable().await?,
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(())
 }

@@ -10,6 +10,8 @@ pub use body::Body;
 pub(crate) use body::Sending;
 pub(crate) use paths::{Order, Paths};
 pub(crate) use pattern::Pattern;
+#[cfg(feature = "tls")]
+pub(crate) use target::Host;
 pub(crate) use target::Target;
 pub(crate) use template::Template;
 

@@ -28,6 +28,7 @@ impl fmt::Display for Host {
 /// Where requests go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
+    pub(crate) tls: bool,
     pub(crate) host: Host,
     pub(crate) port: u16,
 }
@@ -35,8 +36,8 @@ pub(crate) struct Target {
 impl Target {
     /// The value of the `Host` header: the port is left out when it is the scheme's own.
     pub(crate) fn authority(&self) -> HeaderValue {
-        let Target { host, port } = self;
-        let text = if *port == 80 { host.to_string() } else { format!("{host}:{port}") };
+        let Target { host, port, .. } = self;
+        let text = if *port == usual_port(self.tls) { host.to_string() } else { format!("{host}:{port}") };
         HeaderValue::try_from(text).expect("hosts were checked to be visible ASCII")
     }
 
@@ -53,6 +54,10 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.host, self.port)
     }
+}
+
+fn usual_port(tls: bool) -> u16 {
+    if tls { 443 } else { 80 }
 }
 
 /// A URL as it may be shown: without credentials, and without the query, which often carries a token.
@@ -75,11 +80,12 @@ pub(crate) fn parse(url: &str) -> Result<(Target, String), ConfigError> {
         let hint = if url.matches(':').count() > 1 { IPV6_HINT } else { "" };
         return refuse(format!("it must begin with http://{hint}"));
     };
-    match scheme.to_ascii_lowercase().as_str() {
-        "http" => {}
-        "https" => return refuse("TLS is not supported yet".into()),
-        _ => return refuse(format!("the scheme {scheme:?} is not supported, only http is")),
-    }
+    let tls = match scheme.to_ascii_lowercase().as_str() {
+        "http" => false,
+        "https" if cfg!(feature = "tls") => true,
+        "https" => return refuse("https needs the feature `tls` of http-load".into()),
+        _ => return refuse(format!("the scheme {scheme:?} is not supported, only http and https are")),
+    };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
     if authority.contains('@') {
@@ -87,7 +93,7 @@ pub(crate) fn parse(url: &str) -> Result<(Target, String), ConfigError> {
     }
     let path = path.split('#').next().unwrap_or_default();
     let path = if path.starts_with('/') { path.to_string() } else { format!("/{path}") };
-    match host_and_port(authority) {
+    match host_and_port(authority, tls) {
         Ok(target) => Ok((target, path)),
         Err(why) => refuse(why),
     }
@@ -95,7 +101,7 @@ pub(crate) fn parse(url: &str) -> Result<(Target, String), ConfigError> {
 
 const IPV6_HINT: &str = " (an IPv6 address stands in brackets: http://[::1]:8080/)";
 
-fn host_and_port(authority: &str) -> Result<Target, String> {
+fn host_and_port(authority: &str, tls: bool) -> Result<Target, String> {
     let (host, port) = if let Some(inner) = authority.strip_prefix('[') {
         let Some((ip, port)) = inner.split_once(']') else { return Err("a bracket is not closed".into()) };
         if ip.contains('%') {
@@ -123,13 +129,13 @@ fn host_and_port(authority: &str) -> Result<Target, String> {
         (host.parse().map_or_else(|_| Host::Name(host.to_ascii_lowercase()), Host::Ip), port)
     };
     let port = match port {
-        "" => 80,
+        "" => usual_port(tls),
         text => match text.parse() {
             Ok(port) if port > 0 && text.bytes().all(|b| b.is_ascii_digit()) => port,
             _ => return Err(format!("the port {text:?} is not a number from 1 to 65535")),
         },
     };
-    Ok(Target { host, port })
+    Ok(Target { tls, host, port })
 }
 
 #[cfg(test)]
@@ -153,6 +159,20 @@ mod tests {
         ] {
             assert_eq!(parsed(url).1, host, "{url}");
         }
+    }
+
+    #[cfg(feature = "tls")]
+    #[test]
+    fn the_usual_port_is_the_schemes() {
+        assert_eq!(parsed("https://a/").1, "a");
+        assert_eq!(parsed("https://a/").0, "a:443");
+        assert_eq!(parsed("https://a:80/").1, "a:80");
+    }
+
+    #[cfg(not(feature = "tls"))]
+    #[test]
+    fn https_names_the_feature_that_it_needs() {
+        assert!(parse("https://a/").unwrap_err().to_string().contains("feature `tls`"));
     }
 
     #[test]
