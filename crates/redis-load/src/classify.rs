@@ -129,7 +129,9 @@ fn fred_class(error: &Error) -> (Class, &'static str, bool, bool) {
         // What was in flight when the connection was lost is cancelled.
         ErrorKind::IO | ErrorKind::Canceled => (Class::Closed, "before the reply", true, true),
         ErrorKind::Auth => (Class::Redis, "NOAUTH", false, false),
-        ErrorKind::Protocol | ErrorKind::Parse => (Class::Protocol, "fred", true, true),
+        ErrorKind::Protocol => (Class::Protocol, "fred", true, true),
+        // The answer came, and is not of the type that the closure asked for.
+        ErrorKind::Parse => (Class::Check, "type", false, false),
         #[cfg(feature = "tls")]
         ErrorKind::Tls => (Class::Tls, "handshake", false, true),
         ErrorKind::NotFound => (Class::Check, "not found", false, false),

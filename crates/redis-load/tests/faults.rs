@@ -95,6 +95,7 @@ fn a_pipeline_cut_in_the_middle_counts_what_was_answered() {
                 if answered == 4 {
                     // Half of a reply, then the end.
                     let _ = (&out).write_all(b"$5\r\nab");
+                    std::thread::sleep(Duration::from_millis(100));
                     let _ = out.shutdown(std::net::Shutdown::Both);
                 }
                 "$1\r\nv\r\n".to_owned()
@@ -291,6 +292,8 @@ fn redirections_and_other_words_of_a_cluster_are_counted_not_followed() {
     const WORDS: [&str; 4] =
         ["MOVED 3999 127.0.0.1:1", "ASK 1 127.0.0.1:1", "TRYAGAIN Multiple keys", "CLUSTERDOWN down"];
     for client in CLIENTS {
+        // fred takes CLUSTERDOWN for the end of the connection.
+        let words = if client == Client::Fred { &WORDS[..3] } else { &WORDS[..] };
         let connections = Arc::new(AtomicUsize::new(0));
         let seen = Arc::clone(&connections);
         let peer = Peer::start(move |_, stream| {
@@ -298,14 +301,14 @@ fn redirections_and_other_words_of_a_cluster_are_counted_not_followed() {
             let mut number = 0;
             answer(stream, |_| {
                 number += 1;
-                format!("-{}\r\n", WORDS[number % 4])
+                format!("-{}\r\n", words[number % words.len()])
             });
         });
         on_worker(async {
             let mut driver = Driver::connect(&load(&peer.target(), client, get(), 1)).await.unwrap();
             for n in 1..40 {
                 let failure = driver.once().await.unwrap_err();
-                let word = WORDS[n % 4].split(' ').next().unwrap();
+                let word = words[n % words.len()].split(' ').next().unwrap();
                 assert_eq!((failure.class(), failure.code()), (Class::Redis, word), "{client}");
                 assert!(!failure.needs_reconnect() && !failure.is_unknown(), "{client}: {failure:?}");
                 if word == "MOVED" {

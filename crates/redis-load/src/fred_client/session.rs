@@ -89,7 +89,11 @@ impl FredCommands {
             }
         }
         match lost {
-            None => tally.finish(op, count),
+            None => tally.finish(op, count).map_err(|failure| match failure.code() {
+                // fred drops the connection when it sees this one.
+                "CLUSTERDOWN" => failure.reconnect(),
+                _ => failure,
+            }),
             Some(failure) => {
                 tally.say(op, count);
                 Err(failure)
