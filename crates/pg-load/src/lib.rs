@@ -28,6 +28,8 @@ pub use database::{LeftDatabase, SweptDatabases, TemporaryDatabase};
 pub use deadpool_postgres;
 pub use error::Error;
 pub use execute::Protocol;
+#[cfg(target_os = "linux")]
+pub use null::NullTarget;
 pub use pgbench::{Balances, Pgbench, Progress};
 pub use pool::{Pool, Recycling};
 pub use script::{Draw, Script};

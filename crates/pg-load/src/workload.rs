@@ -11,6 +11,8 @@ use crate::{
     tries::can_be_retried,
 };
 use load_core::{ConfigError, Failure, Op, SessionId, Workload};
+#[cfg(target_os = "linux")]
+use load_core::{NullTargetError, Nulled};
 use std::{fmt, sync::Arc, time::Duration};
 
 /// A workload of a [`Script`]: each operation executes its statements once, to the end.
@@ -150,6 +152,27 @@ impl Postgres {
         self.with(|s| s.settings.statement_timeout = limit)
     }
 
+    /// The same workload on another server.
+    ///
+    /// # Errors
+    /// [`Error::Config`]: settings of the server that cannot be meant.
+    pub fn against(&self, server: &Server) -> Result<Postgres, Error> {
+        let mut shared = (*self.shared).clone();
+        let Settings { server, found, .. } = Settings::new(server)?;
+        shared.settings = Settings { server, found, ..shared.settings };
+        Ok(Postgres { shared: Arc::new(shared) })
+    }
+
+    pub(crate) fn script_ref(&self) -> &Script {
+        &self.shared.script
+    }
+
+    /// How often an operation waits for the server.
+    pub(crate) fn round_trips(&self) -> u32 {
+        let Scripted { script, pipelined, .. } = &*self.shared;
+        if *pipelined { 1 } else { u32::try_from(script.statements.len()).unwrap_or(u32::MAX).max(1) }
+    }
+
     /// Takes a connection out of a pool for each operation, instead of one connection for each session.
     ///
     /// # Errors
@@ -234,6 +257,11 @@ impl Workload for Postgres {
 
     fn describe(&self) -> String {
         self.shared.describe()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn null_target(&self, delay: Duration) -> Result<Option<Nulled<Postgres>>, NullTargetError> {
+        self.nulled(delay).map(Some)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tests against a real PostgreSQL, which each starts for itself.
 
+mod calibration;
 mod connect;
 mod data;
 mod fixture;
