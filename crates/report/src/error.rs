@@ -18,6 +18,12 @@ pub enum ReportError {
     /// A table that could not be written.
     #[error("csv: {0}")]
     Csv(#[from] csv::Error),
+    /// A distribution whose figures contradict each other.
+    #[error("a distribution of the record is damaged: {why}")]
+    Damaged {
+        /// What does not fit together.
+        why: String,
+    },
     /// A figure that the record has not.
     #[error("{what}: the record has no sample of it")]
     NoData {

@@ -94,6 +94,10 @@ fn ab_of_the_blog_behind_a_cache() {
     s.steps.insert("connect".into(), ladder(500, 2 * MS, 0).unwrap());
     let text = Ab::of(&s).unwrap().to_string();
     assert!(text.contains("Connect:        2    2   0.0      2       2\nProcessing:     –\n"), "{text}");
+    // Ten connections for 500 requests: the others connected in no time.
+    s.steps.insert("connect".into(), ladder(10, 2 * MS, 0).unwrap());
+    let text = Ab::of(&s).unwrap().to_string();
+    assert!(text.contains("Connect:        0    0   0.3      0       2\n"), "{text}");
 }
 
 #[test]

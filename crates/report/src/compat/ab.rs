@@ -99,7 +99,10 @@ impl Ab {
         let row = AbRow::of(&total).ok_or_else(none)?;
         let step =
             |name: &str| s.steps.get(name).filter(|d| d.count > 0).map(Samples::of_distribution).transpose();
-        let connect = step("connect")?.as_ref().and_then(AbRow::of);
+        // A request on a connection that was there has connected in no time.
+        let reused = |c: &Samples| (0, total.len().saturating_sub(c.len()));
+        let connect = step("connect")?.map(|c| Samples::counted(c.iter().chain([reused(&c)])));
+        let connect = connect.as_ref().and_then(AbRow::of);
         let waiting = step("first_byte")?.as_ref().and_then(AbRow::of);
         let processing = connect.is_none().then_some(row);
         let failed = s.failures.iter().filter(|f| f.class != Class::Status);

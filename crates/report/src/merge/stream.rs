@@ -95,14 +95,30 @@ fn together<'a>(
     parts: impl Iterator<Item = Option<&'a Distribution>>,
 ) -> Result<Option<Distribution>, ReportError> {
     let mut all: Option<Histogram> = None;
+    let mut count = 0u64;
     for d in parts.flatten() {
         let h = d.histogram()?;
+        count = sound(d, &h, count).map_err(|why| ReportError::Damaged { why })?;
         match &mut all {
             Some(all) => all.add(&h),
             None => all = Some(h),
         }
     }
     Ok(all.as_ref().and_then(Distribution::of))
+}
+
+/// Whether figures and histogram fit together, so that adding them makes sense; the number of samples so far.
+fn sound(d: &Distribution, h: &Histogram, before: u64) -> Result<u64, String> {
+    let within = d.mean_ns >= 0.0 && d.mean_ns <= 1.0 + d.max_ns as f64 * (1.0 + 1e-9);
+    match before.checked_add(d.count) {
+        _ if h.count() != d.count => Err(format!("{} samples, but {} in the histogram", d.count, h.count())),
+        _ if !within => Err(format!("a mean of {} with a maximum of {}", d.mean_ns, d.max_ns)),
+        _ if d.out_of_range > d.count => {
+            Err(format!("{} of {} samples out of range", d.out_of_range, d.count))
+        }
+        None => Err("more samples than can be counted".into()),
+        Some(count) => Ok(count),
+    }
 }
 
 fn failures<'a>(failures: impl Iterator<Item = &'a FailureCount>) -> Vec<FailureCount> {

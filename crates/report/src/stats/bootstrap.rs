@@ -1,6 +1,6 @@
 //! How sure the ratio of two medians is.
 
-use super::median;
+use super::spread::middle;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -18,15 +18,21 @@ pub fn ratio_of_medians_ci(a: &[f64], b: &[f64], seed: u64) -> Option<[f64; 2]> 
     }
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut ratios = Vec::with_capacity(RESAMPLES);
+    let mut drawn = Vec::with_capacity(a.len().max(b.len()));
+    let mut median_of = |from: &[f64]| {
+        drawn.clear();
+        drawn.extend((0..from.len()).map(|_| from[rng.random_range(0..from.len())]));
+        drawn.sort_unstable_by(f64::total_cmp);
+        middle(&drawn)
+    };
     for _ in 0..RESAMPLES {
-        let mut draw = |from: &[f64]| median((0..from.len()).map(|_| from[rng.random_range(0..from.len())]));
-        let ratio = 1.0 / draw(a)? * draw(b)?;
+        let ratio = 1.0 / median_of(a)? * median_of(b)?;
         if !ratio.is_finite() {
             return None;
         }
         ratios.push(ratio);
     }
-    ratios.sort_by(f64::total_cmp);
+    ratios.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| ratios[((share * RESAMPLES as f64) as usize).min(RESAMPLES - 1)];
     Some([at(0.025), at(0.975)])
 }

@@ -56,7 +56,8 @@ fn sorted(figures: impl IntoIterator<Item = f64>) -> Vec<f64> {
     figures
 }
 
-fn middle(sorted: &[f64]) -> Option<f64> {
+/// The median of sorted figures.
+pub(super) fn middle(sorted: &[f64]) -> Option<f64> {
     let n = sorted.len();
     let upper = *sorted.get(n / 2)?;
     // Halved before they are added, so that huge figures do not overflow.
