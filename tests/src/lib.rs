@@ -23,3 +23,8 @@ pub fn skip(test: &str, reason: &str) {
 pub fn full() -> bool {
     std::env::var_os("OPENLOOP_FULL").is_some()
 }
+
+/// The code in the workspace's README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;
