@@ -3,6 +3,7 @@
 use crate::{
     commands::Batch,
     connection::{Connection, Exchanged},
+    hits::HitWatch,
     keys::Sampler,
     plan::Plan,
     tally::Tally,
@@ -21,6 +22,7 @@ pub(crate) struct LeanSession {
     draws: u64,
     /// The next requests are made.
     ready: bool,
+    hits: HitWatch,
 }
 
 impl LeanSession {
@@ -35,6 +37,7 @@ impl LeanSession {
             keys: plan.sampler(),
             plan: Arc::clone(plan),
             ready: false,
+            hits: HitWatch::default(),
         })
     }
 
@@ -66,7 +69,7 @@ impl LeanSession {
         op.bytes_out(done.sent as usize);
         op.bytes_in(done.received as usize);
         match result {
-            Ok(()) => tally.finish(op, count),
+            Ok(()) => tally.finish(op, count, &mut self.hits),
             Err(lost) => {
                 tally.say(op, count);
                 Err(lost.into_failure(done.sent))

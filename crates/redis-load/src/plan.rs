@@ -23,6 +23,8 @@ pub(crate) struct Plan {
     /// Commands in all, when there is a limit.
     pub(crate) total: Option<u64>,
     pub(crate) menu: Arc<Menu>,
+    /// Whether hits and misses are counted.
+    pub(crate) reads: bool,
 }
 
 impl Plan {
@@ -41,17 +43,9 @@ impl Plan {
             .iter()
             .map(|(c, weight)| (Template::new(c, prefix, keys.space(), &value), *weight))
             .collect();
-        Plan {
-            target,
-            space,
-            commands,
-            keys,
-            payload,
-            value,
-            depth,
-            total,
-            menu: Arc::new(Menu::new(templates)),
-        }
+        let reads = commands.iter().any(|(command, _)| command.reads != Reads::Nothing);
+        let menu = Arc::new(Menu::new(templates));
+        Plan { target, space, commands, keys, payload, value, depth, total, menu, reads }
     }
 
     pub(crate) fn batch(&self) -> Batch {
@@ -70,6 +64,18 @@ impl Plan {
             Some(total) => {
                 let left = total.saturating_sub(seq.saturating_mul(self.depth as u64));
                 self.depth.min(usize::try_from(left).unwrap_or(usize::MAX))
+            }
+        }
+    }
+
+    /// The commands with their weights.
+    pub(crate) fn commands_text(&self) -> String {
+        match self.commands.as_slice() {
+            [(one, _)] => one.name.to_owned(),
+            many => {
+                let all: Vec<String> =
+                    many.iter().map(|(c, weight)| format!("{}:{weight}", c.name)).collect();
+                all.join(" ")
             }
         }
     }

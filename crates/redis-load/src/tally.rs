@@ -5,6 +5,7 @@ use crate::{
     classify::{self, Said},
     commands::{Reads, STAMP, Slot},
     connection::Receiver,
+    hits::HitWatch,
     keys::write_digits,
     plan::Plan,
     resp::{ErrorText, Kind, Reply, Sink},
@@ -76,8 +77,11 @@ impl<'a> Tally<'a> {
 
     /// Says it all on `op` and gives what the operation came to, when `count` requests were sent and all were answered.
     #[inline]
-    pub(crate) fn finish(self, op: &mut Op, count: usize) -> Outcome {
+    pub(crate) fn finish(self, op: &mut Op, count: usize, watch: &mut HitWatch) -> Outcome {
         self.say(op, count);
+        if self.plan.reads {
+            watch.note(self.hits, self.misses, op);
+        }
         if self.good == 0
             && let Some(first) = self.first_error
         {

@@ -4,8 +4,8 @@ use crate::{
     Command, Keys, Payload, RedisError, RedisSession, Space, Target, fred_client::FredCommands,
     isolation::SpaceInfo, lean::LeanSession, plan::Plan, session::Inner,
 };
-use load_core::{Failure, Op, SessionId, Workload};
-use std::{fmt, net::SocketAddr, sync::Arc};
+use load_core::{Failure, NullTargetError, Nulled, Op, SessionId, Workload};
+use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
 
 /// Deeper pipelines measure buffers.
 const DEEPEST: usize = 10_000;
@@ -77,11 +77,8 @@ impl Redis {
         op.fact("pipeline", plan.depth.to_string());
         op.fact("keys", plan.keys.to_string());
         op.fact("payload", plan.payload.to_string());
-        let commands: Vec<String> = match plan.commands.as_slice() {
-            [(one, _)] => vec![one.name.to_owned()],
-            many => many.iter().map(|(command, weight)| format!("{}:{weight}", command.name)).collect(),
-        };
-        op.fact("commands", commands.join(" "));
+        op.fact("commands", plan.commands_text());
+        op.fact("server", plan.target.to_string());
         op.fact(
             "timed",
             "from before the write until the last answer was parsed; keys and values are made before",
@@ -91,6 +88,27 @@ impl Redis {
 
 impl Workload for Redis {
     type Session = RedisSession;
+
+    fn describe(&self) -> String {
+        let plan = &self.plan;
+        let tls = if plan.target.tls { ", TLS" } else { "" };
+        format!(
+            "redis {}, keys {}, {}, pipeline {}, {} client, {}{tls}",
+            plan.commands_text(),
+            plan.keys,
+            plan.payload,
+            plan.depth,
+            self.client,
+            plan.target.protocol
+        )
+    }
+
+    #[cfg(target_os = "linux")]
+    fn null_target(&self, delay: Duration) -> Result<Option<Nulled<Redis>>, NullTargetError> {
+        let null =
+            crate::NullTarget::start(self, delay).map_err(|e| NullTargetError::new(self.describe(), e))?;
+        Ok(Some(Nulled::new(self.pointed_at(null.address()), null)))
+    }
 
     async fn connect(&self, _: &SessionId, op: &mut Op) -> Result<RedisSession, Failure> {
         if self.plan.space.as_ref().is_some_and(|space| space.is_closed()) {

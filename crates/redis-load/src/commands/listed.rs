@@ -1,6 +1,6 @@
 //! The commands of redis-benchmark, as it sends them: same arguments, same lengths, keys under the run's own prefix.
 
-use super::{Command, Part, Reads};
+use super::{Command, Part};
 
 /// Keys that are one collection have the length of redis-benchmark's, four bytes of which are the run's prefix.
 const LIST: &str = "li";
@@ -158,26 +158,5 @@ impl Command {
     /// One of [`all`](Command::all) by its name in lower case, such as `lrange_100`.
     pub fn by_name(name: &str) -> Option<Command> {
         Command::all().into_iter().find(|c| c.name == name)
-    }
-
-    /// Elements that the command's collection must have for it to do what its name says: 600 for LRANGE.
-    pub(crate) fn elements_needed(&self) -> u64 {
-        match self.name {
-            "lrange_100" | "lrange_300" | "lrange_500" | "lrange_600" => 600,
-            _ => 0,
-        }
-    }
-
-    /// The listed command that fills what this one reads.
-    pub(crate) fn filled_by(&self) -> Option<Command> {
-        match self.name {
-            "lpop" | "rpop" => Some(Command::rpush()),
-            name if name.starts_with("lrange_") => Some(Command::rpush()),
-            "spop" => Some(Command::sadd()),
-            "zpopmin" => Some(Command::zadd()),
-            _ => matches!(self.reads, Reads::Value | Reads::Something)
-                .then(|| self.parts.contains(&Part::Key("")))
-                .and_then(|has_key| has_key.then(Command::set)),
-        }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{Connected, frames::known, requests::Maker};
 use crate::{
-    classify, commands::Slot, connection::Receiver, keys::Sampler, plan::Plan, resp::Sink, tally::Tally,
+    classify, commands::Slot, connection::Receiver, hits::HitWatch, keys::Sampler, plan::Plan, resp::Sink,
+    tally::Tally,
 };
 use fred::{interfaces::ClientLike, types::Resp3Frame};
 use futures_util::future::join_all;
@@ -19,6 +20,7 @@ pub(crate) struct FredCommands {
     slots: Vec<Slot>,
     requests: Vec<Vec<fred::types::Value>>,
     ready: bool,
+    hits: HitWatch,
 }
 
 impl FredCommands {
@@ -32,6 +34,7 @@ impl FredCommands {
             requests: Vec::with_capacity(plan.depth),
             plan: Arc::clone(plan),
             ready: false,
+            hits: HitWatch::default(),
         })
     }
 
@@ -89,7 +92,7 @@ impl FredCommands {
             }
         }
         match lost {
-            None => tally.finish(op, count).map_err(|failure| match failure.code() {
+            None => tally.finish(op, count, &mut self.hits).map_err(|failure| match failure.code() {
                 // fred drops the connection when it sees this one.
                 "CLUSTERDOWN" => failure.reconnect(),
                 _ => failure,
