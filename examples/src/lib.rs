@@ -12,4 +12,4 @@ mod target;
 
 pub use flags::{Flags, Stack, arguments};
 pub use run::{Failed, finish, measure};
-pub use target::http_target;
+pub use target::{http_target, is_local};

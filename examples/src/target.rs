@@ -23,3 +23,20 @@ pub fn http_target(flag: &str, url: &str, flags: &Flags) -> Result<String, Faile
     }
     Ok(if rest.contains('/') { url.to_string() } else { format!("{url}/") })
 }
+
+/// Refuses a server that is not this machine, without `--allow-remote`. A path is a unix socket, which is.
+///
+/// # Errors
+/// When a host is not this machine, or not known.
+pub fn is_local(flag: &str, hosts: &[String], flags: &Flags) -> Result<(), Failed> {
+    for host in hosts.iter().filter(|host| !flags.allow_remote && !host.starts_with('/')) {
+        let addresses = (host.as_str(), 0).to_socket_addrs();
+        let mut addresses = addresses.map_err(|error| Failed::new(format!("{flag}: {host}: {error}")))?;
+        if addresses.any(|a| !a.ip().is_loopback()) {
+            return Err(Failed::new(format!(
+                "{flag}: {host} is not this machine; load only servers that are yours, and say --allow-remote"
+            )));
+        }
+    }
+    Ok(())
+}

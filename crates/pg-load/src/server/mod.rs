@@ -117,6 +117,16 @@ impl Server {
         self.config.get_dbname().or(self.config.get_user()).unwrap_or_default()
     }
 
+    /// Where it is: host names and addresses, and directories of unix sockets (which begin with `/`).
+    pub fn hosts(&self) -> Vec<String> {
+        let hosts = self.config.get_hosts().iter().map(|host| match host {
+            Host::Tcp(name) => name.clone(),
+            #[cfg(unix)]
+            Host::Unix(directory) => directory.display().to_string(),
+        });
+        hosts.chain(self.config.get_hostaddrs().iter().map(ToString::to_string)).collect()
+    }
+
     /// The limit for connecting.
     pub fn connect_timeout(&self) -> Duration {
         self.connect_timeout

@@ -148,6 +148,15 @@ impl Target {
         self
     }
 
+    /// Where it connects to: the name of a host or its address, or the path of a socket. To be checked before load is sent to
+    /// a machine that is somebody else's.
+    pub fn hosts(&self) -> Vec<String> {
+        match &self.endpoint {
+            Endpoint::Tcp { host, .. } => vec![host.clone()],
+            Endpoint::Unix(path) => vec![path.display().to_string()],
+        }
+    }
+
     /// The number of the database.
     pub fn database_number(&self) -> u32 {
         self.database
