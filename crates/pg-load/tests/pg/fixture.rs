@@ -29,6 +29,11 @@ pub(crate) struct Pg {
 impl Pg {
     /// `None`, with a word on stderr, when there is no PostgreSQL here.
     pub(crate) fn start(settings: &[(&str, &str)]) -> Option<Pg> {
+        Pg::start_with(settings, |_| ())
+    }
+
+    /// The same with something done after the cluster was made and before it is started.
+    pub(crate) fn start_with(settings: &[(&str, &str)], prepare: impl FnOnce(&Pg)) -> Option<Pg> {
         let Some(bin) = newest() else {
             eprintln!("SKIPPED: no PostgreSQL server found in /usr/lib/postgresql or PATH");
             return None;
@@ -54,6 +59,7 @@ impl Pg {
             .unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         fs::remove_file(password).unwrap();
+        prepare(&pg);
         pg.up();
         pg.psql("postgres", &format!("alter role tester password '{VERIFIER}'"));
         Some(pg)

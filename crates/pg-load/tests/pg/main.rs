@@ -7,5 +7,7 @@ mod fixture;
 mod lost;
 mod run;
 mod temporary;
+#[cfg(feature = "tls")]
+mod tls;
 mod transactions;
 mod watch;
