@@ -212,7 +212,8 @@ impl Probe for Cgroup {
             return Err(SourceError::Unavailable(why.clone()));
         }
         let figures = self.files.figures();
-        if figures == Figures::default() {
+        // What is left then are the limits of the groups above.
+        if figures.cpu_ns.is_none() && figures.memory_usage.is_none() {
             self.lost = true;
             return Err(SourceError::Failed(format!("{}: the group is gone", self.account.prefix)));
         }

@@ -133,4 +133,14 @@ fn nothing_to_see_is_unavailable_and_a_group_that_goes_is_a_gap() {
     let machine = v2();
     let mut probe = Cgroup::of("app", &machine.root(), "4242");
     assert!(matches!(try_read(&mut probe, 0).1, Err(SourceError::Unavailable(_))), "no such process");
+
+    // A group that was made anew while nobody looked may have used more than the one before.
+    let mut probe = Cgroup::of("app", &machine.root(), "self");
+    read(&mut probe, 0);
+    machine.write(&format!("{V2}/cpu.stat"), "");
+    machine.write(&format!("{V2}/memory.current"), "");
+    assert!(matches!(try_read(&mut probe, 1000).1, Err(SourceError::Failed(why)) if why.contains("gone")));
+    cpu(&machine, 6_000_000, 10, 0);
+    let back = read(&mut probe, 2000);
+    assert_eq!((events(&back), value(&back, "cgroup.app.cpu")), (vec!["restarted"], None));
 }
