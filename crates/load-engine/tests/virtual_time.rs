@@ -556,7 +556,11 @@ fn limits_stop_the_run_after_their_grace_and_say_why() {
         let clock = time.clone();
         workload(async move |op: &mut Op| {
             clock.sleep(Duration::from_millis(1)).await;
-            if clock.now() > 3_000 * MS && op.seq().is_multiple_of(2) { Err(Failure::check("odd")) } else { Ok(()) }
+            if clock.now() > 3_000 * MS && op.seq().is_multiple_of(2) {
+                Err(Failure::check("odd"))
+            } else {
+                Ok(())
+            }
         })
     };
     let plan = |time: &VirtualTime| {
