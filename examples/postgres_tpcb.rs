@@ -6,7 +6,7 @@ use openloop::{
     prelude::*,
     testbed,
 };
-use openloop_examples::{Failed, Flags, arguments, finish, is_local, measure};
+use openloop_examples::{Failed, Flags, arguments, finish, is_local, measure_async};
 use std::{process::ExitCode, time::Instant};
 
 #[derive(Debug, Parser)]
@@ -59,7 +59,7 @@ async fn in_database(arguments: &Arguments, server: &Server, scale: u32) -> Resu
         .rounds(flags.rounds(3))
         .setting("scale", scale)
         .server("postgres", server.environment().await?);
-    let mut record = measure(plan)?;
+    let mut record = measure_async(plan).await?;
     let read = Instant::now();
     let balances = data.balances(server).await?;
     record.checks.push(balances.check(read.elapsed().as_nanos() as u64));

@@ -33,7 +33,10 @@ fn run(arguments: &Arguments) -> Result<Record, Failed> {
         None => Some(testbed::Redis::builder().start_blocking()?),
     };
     let url = arguments.redis.clone().or_else(|| own.as_ref().map(|own| own.url_with_password()));
-    let target = Target::url(&url.unwrap_or_default())?;
+    let mut target = Target::url(&url.unwrap_or_default())?;
+    if own.is_some() {
+        target = target.database(15);
+    }
     if own.is_none() {
         is_local("--redis", &target.hosts(), flags)?;
     }

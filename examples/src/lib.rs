@@ -11,5 +11,5 @@ mod run;
 mod target;
 
 pub use flags::{Flags, Stack, arguments};
-pub use run::{Failed, finish, measure};
+pub use run::{Failed, finish, measure, measure_async};
 pub use target::{http_target, is_local};

@@ -45,12 +45,27 @@ pub fn measure(plan: Plan) -> Result<Record, Failed> {
     let shown = progress::show(&running);
     let result = running.wait();
     drop(shown);
-    result.map_err(|error: RunError| {
-        if let Some(partial) = error.partial() {
-            println!("{}", report::text(partial));
-        }
-        Failed::from(error)
-    })
+    result.map_err(failed)
+}
+
+/// The same from async code.
+///
+/// # Errors
+/// The same.
+pub async fn measure_async(plan: Plan) -> Result<Record, Failed> {
+    let running = plan.start();
+    interrupt::stop_on_signal(running.stopper());
+    let shown = progress::show(&running);
+    let result = running.await;
+    drop(shown);
+    result.map_err(failed)
+}
+
+fn failed(error: RunError) -> Failed {
+    if let Some(partial) = error.partial() {
+        println!("{}", report::text(partial));
+    }
+    Failed::from(error)
 }
 
 /// Prints the report, writes the files that were asked for, and answers the exit status.
