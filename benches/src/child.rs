@@ -4,6 +4,12 @@ use crate::{Used, run};
 use std::{io, process::Command};
 
 const MARK: &str = "--as-client";
+const SECRET: &str = "OPENLOOP_BENCH_SECRET";
+
+/// The secret that the bench gave to this client.
+pub fn secret() -> String {
+    std::env::var(SECRET).unwrap_or_default()
+}
 
 /// The arguments of a bench that was started as a client; `None` in the bench itself.
 pub fn is_client() -> Option<Vec<String>> {
@@ -17,7 +23,16 @@ pub fn is_client() -> Option<Vec<String>> {
 /// # Errors
 /// When it cannot be started or fails.
 pub fn client(arguments: &[String]) -> io::Result<(Used, Vec<f64>)> {
-    let used = run(Command::new(std::env::current_exe()?).arg(MARK).args(arguments))?;
+    client_with(arguments, "")
+}
+
+/// The same with a secret, which stands in the environment ([`secret`]) and not among the arguments.
+///
+/// # Errors
+/// The same.
+pub fn client_with(arguments: &[String], secret: &str) -> io::Result<(Used, Vec<f64>)> {
+    let mut command = Command::new(std::env::current_exe()?);
+    let used = run(command.arg(MARK).args(arguments).env(SECRET, secret))?;
     let numbers = used.output.split_whitespace().filter_map(|w| w.parse().ok()).collect();
     Ok((used, numbers))
 }

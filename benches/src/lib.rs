@@ -7,8 +7,8 @@ mod child;
 mod process;
 mod table;
 
-pub use child::{client, is_client, say};
-pub use process::{Used, run};
+pub use child::{client, client_with, is_client, say, secret};
+pub use process::{Used, own_cpu, run};
 pub use table::{Target, median, report};
 
 /// How many rounds, and how long each measurement: `cargo bench --bench NAME -- ROUNDS SECONDS`.

@@ -33,10 +33,20 @@ pub fn run(command: &mut Command) -> io::Result<Used> {
     Ok(Used { output: String::from_utf8_lossy(&output.stdout).into_owned(), cpu, wall })
 }
 
-/// CPU time of the children that were waited for, in ticks of 10 ms.
+/// CPU time of this process so far, all threads.
+pub fn own_cpu() -> Duration {
+    cpu(11).unwrap_or_default()
+}
+
+/// CPU time of the children that were waited for.
 fn children_cpu() -> io::Result<Duration> {
+    cpu(13)
+}
+
+/// Two fields of `/proc/self/stat` (counted after the name), in ticks of 10 ms.
+fn cpu(field: usize) -> io::Result<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
     let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
     let ticks = |i: usize| fields.get(i).and_then(|f| f.parse::<u64>().ok()).unwrap_or(0);
-    Ok(Duration::from_millis(10 * (ticks(13) + ticks(14))))
+    Ok(Duration::from_millis(10 * (ticks(field) + ticks(field + 1))))
 }
