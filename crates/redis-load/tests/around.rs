@@ -8,7 +8,7 @@ use redis_load::{Client, Command, Keys, Payload, Prefill, Redis, RedisStatus, Ta
 use std::{collections::BTreeMap, time::Duration};
 
 #[test]
-fn prefilled_keys_are_hit_as_the_part_says() {
+fn real_prefilled_keys_are_hit_as_the_part_says() {
     with_each_client(&[], async |server, client| {
         for (part, low, high) in [(0.0, 0, 0), (1.0, 2000, 2000), (0.5, 850, 1150)] {
             let space = server.target().isolate().open().await.unwrap();
@@ -36,7 +36,7 @@ fn prefilled_keys_are_hit_as_the_part_says() {
 }
 
 #[test]
-fn collections_are_filled_for_those_that_take_from_them() {
+fn real_collections_are_filled_for_those_that_take_from_them() {
     let Some(server) = Server::start(&[]) else { return };
     on_worker(async {
         let space = server.target().isolate().open().await.unwrap();
@@ -58,7 +58,7 @@ fn collections_are_filled_for_those_that_take_from_them() {
 }
 
 #[test]
-fn a_prefill_that_does_not_fit_says_so() {
+fn real_a_prefill_that_does_not_fit_says_so() {
     let Some(server) = Server::start(&["--maxmemory", "4mb", "--maxmemory-policy", "noeviction"]) else {
         return;
     };
@@ -79,7 +79,7 @@ fn values(readings: &Readings) -> BTreeMap<String, f64> {
 }
 
 #[test]
-fn status_tells_what_the_server_did() {
+fn real_status_tells_what_the_server_did() {
     let Some(mut server) = Server::start(&["--slowlog-log-slower-than", "0"]) else { return };
     on_worker(async {
         let mut status = RedisStatus::new(&server.target()).unwrap().named("cache");
@@ -120,7 +120,7 @@ fn status_tells_what_the_server_did() {
 }
 
 #[test]
-fn evictions_are_seen() {
+fn real_evictions_are_seen() {
     let Some(server) = Server::start(&["--maxmemory", "5mb", "--maxmemory-policy", "allkeys-lru"]) else {
         return;
     };
@@ -148,7 +148,7 @@ fn evictions_are_seen() {
 }
 
 #[test]
-fn a_user_who_may_not_look_is_told_so() {
+fn real_a_user_who_may_not_look_is_told_so() {
     let Some(server) = Server::start(&[]) else { return };
     server.cli(&["ACL", "SETUSER", "blind", "on", ">pw", "~*", "+@all", "-info", "-config", "-slowlog"]);
     server.cli(&["ACL", "SETUSER", "short", "on", ">pw", "~*", "+@all", "-config", "-slowlog"]);
@@ -167,7 +167,7 @@ fn a_user_who_may_not_look_is_told_so() {
 }
 
 #[test]
-fn the_environment_has_what_matters_and_no_secret() {
+fn real_the_environment_has_what_matters_and_no_secret() {
     let Some(server) = Server::start_with(&["--maxmemory", "100mb", "--appendonly", "yes"], Some("h1dden"))
     else {
         return;

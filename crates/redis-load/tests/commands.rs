@@ -10,7 +10,7 @@ async fn space(server: &Server, protocol: Protocol) -> Space {
 }
 
 #[test]
-fn every_listed_command_runs_and_is_counted_exactly() {
+fn real_every_listed_command_runs_and_is_counted_exactly() {
     with_each_client(&[], async |server, client| {
         for (protocol, depth) in [(Protocol::Resp2, 1), (Protocol::Resp2, 16), (Protocol::Resp3, 7)] {
             for command in Command::all() {
@@ -42,7 +42,7 @@ fn every_listed_command_runs_and_is_counted_exactly() {
 }
 
 #[test]
-fn a_unix_socket_and_a_password_work() {
+fn real_a_unix_socket_and_a_password_work() {
     let Some(server) = Server::start_with(&[], Some("p@ss word/1")) else { return };
     on_worker(async {
         let url = format!("unix://{}?db=3", server.socket().display());
@@ -59,7 +59,7 @@ fn a_unix_socket_and_a_password_work() {
 }
 
 #[test]
-fn users_of_the_access_list_work() {
+fn real_users_of_the_access_list_work() {
     let Some(server) = Server::start(&[]) else { return };
     server.cli(&["ACL", "SETUSER", "load", "on", ">pw", "~*", "+@all", "-lpush"]);
     on_worker(async {
@@ -78,7 +78,7 @@ fn users_of_the_access_list_work() {
 }
 
 #[test]
-fn hits_and_misses_are_counted() {
+fn real_hits_and_misses_are_counted() {
     with_each_client(&[], async |server, client| {
         let space = space(server, Protocol::Resp2).await;
         let get = |depth| {
@@ -128,7 +128,7 @@ fn hits_and_misses_are_counted() {
 }
 
 #[test]
-fn a_sequence_fills_exactly_and_random_keys_leave_holes() {
+fn real_a_sequence_fills_exactly_and_random_keys_leave_holes() {
     with_each_client(&[], async |server, client| {
         for (keys, low, high) in [(Keys::sequential(100), 100, 100), (Keys::uniform(100), 50, 76)] {
             let space = space(server, Protocol::Resp2).await;
@@ -150,7 +150,7 @@ fn a_sequence_fills_exactly_and_random_keys_leave_holes() {
 }
 
 #[test]
-fn a_total_that_no_pipeline_divides_is_kept() {
+fn real_a_total_that_no_pipeline_divides_is_kept() {
     with_each_client(&[], async |server, client| {
         for total in [100, 101] {
             let space = space(server, Protocol::Resp2).await;
@@ -172,7 +172,7 @@ fn a_total_that_no_pipeline_divides_is_kept() {
 }
 
 #[test]
-fn values_come_back_as_they_were_written() {
+fn real_values_come_back_as_they_were_written() {
     with_each_client(&[], async |server, client| {
         for size in [1, 12, 13, 300, 20_000, 1 << 20] {
             let space = space(server, Protocol::Resp3).await;
@@ -222,7 +222,7 @@ fn values_come_back_as_they_were_written() {
 }
 
 #[test]
-fn random_values_have_every_byte_and_differ() {
+fn real_random_values_have_every_byte_and_differ() {
     with_each_client(&[], async |server, client| {
         let space = space(server, Protocol::Resp2).await;
         let load = Redis::within(&space)
@@ -246,7 +246,7 @@ fn random_values_have_every_byte_and_differ() {
 }
 
 #[test]
-fn a_mix_says_which_it_was() {
+fn real_a_mix_says_which_it_was() {
     with_each_client(&[], async |server, client| {
         let space = space(server, Protocol::Resp2).await;
         let mix = |depth| {
@@ -278,7 +278,7 @@ fn a_mix_says_which_it_was() {
 }
 
 #[test]
-fn custom_commands_have_keys_of_ours() {
+fn real_custom_commands_have_keys_of_ours() {
     with_each_client(&[], async |server, client| {
         let space = space(server, Protocol::Resp2).await;
         let command = Command::custom("ZINCRBY").named_key("board").arg("2").element();

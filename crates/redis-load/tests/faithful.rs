@@ -59,7 +59,7 @@ fn shape(argument: &str) -> String {
 }
 
 #[test]
-fn requests_are_those_of_redis_benchmark() {
+fn real_requests_are_those_of_redis_benchmark() {
     let Some(server) = Server::start(&[]) else { return };
     if process::Command::new("redis-benchmark").arg("--version").stdout(Stdio::null()).status().is_err() {
         eprintln!("SKIPPED: no redis-benchmark on this machine");

@@ -36,7 +36,7 @@ fn lost(failure: &Failure) -> bool {
 }
 
 #[test]
-fn a_server_that_is_killed_and_started_again() {
+fn real_a_server_that_is_killed_and_started_again() {
     let Some(mut server) = Server::start(&[]) else { return };
     for client in CLIENTS {
         let workload = load(&server.target(), client, get(), 10);
@@ -64,7 +64,7 @@ fn a_server_that_is_killed_and_started_again() {
 }
 
 #[test]
-fn connections_killed_in_flight_are_lost_with_what_was_pending() {
+fn real_connections_killed_in_flight_are_lost_with_what_was_pending() {
     with_each_client(&[], async |server, client| {
         let blocked = Command::custom("BLPOP").arg("nothing").arg("0");
         let mut driver = Driver::connect(&load(&server.target(), client, blocked, 3)).await.unwrap();
@@ -116,7 +116,7 @@ fn a_pipeline_cut_in_the_middle_counts_what_was_answered() {
 }
 
 #[test]
-fn a_frozen_server_times_out_and_thaws() {
+fn real_a_frozen_server_times_out_and_thaws() {
     with_each_client(&[], async |server, client| {
         let limit = Duration::from_millis(300);
         let target = server.target().timeout(limit).connect_timeout(limit);
@@ -192,7 +192,7 @@ fn an_operation_that_is_dropped_leaves_no_answer_behind() {
 }
 
 #[test]
-fn a_full_server_refuses_and_what_it_takes_is_counted_apart() {
+fn real_a_full_server_refuses_and_what_it_takes_is_counted_apart() {
     with_each_client(&["--maxmemory", "6mb", "--maxmemory-policy", "noeviction"], async |server, client| {
         let space = server.target().isolate().open().await.unwrap();
         let workload = |depth| {
@@ -233,7 +233,7 @@ fn a_full_server_refuses_and_what_it_takes_is_counted_apart() {
 }
 
 #[test]
-fn a_replica_refuses_writes() {
+fn real_a_replica_refuses_writes() {
     with_each_client(&["--replicaof", "127.0.0.1 1"], async |server, client| {
         let mut driver = Driver::connect(&load(&server.target(), client, set(), 1)).await.unwrap();
         let failure = driver.once().await.unwrap_err();
@@ -243,7 +243,7 @@ fn a_replica_refuses_writes() {
 }
 
 #[test]
-fn a_server_that_loads_its_data_says_so() {
+fn real_a_server_that_loads_its_data_says_so() {
     let Some(mut server) =
         Server::start(&["--key-load-delay", "300", "--loading-process-events-interval-bytes", "1024"])
     else {
@@ -417,7 +417,7 @@ fn push_messages_between_answers_are_passed_over() {
 }
 
 #[test]
-fn a_session_that_cannot_be_opened_says_why() {
+fn real_a_session_that_cannot_be_opened_says_why() {
     let Some(server) = Server::start_with(&["--databases", "4"], Some("right")) else { return };
     on_worker(async {
         let secret = "wr0ngsecret";
@@ -449,7 +449,7 @@ fn a_session_that_cannot_be_opened_says_why() {
 }
 
 #[test]
-fn eight_megabytes_eight_at_a_time() {
+fn real_eight_megabytes_eight_at_a_time() {
     with_each_client(&[], async |server, client| {
         let space = server.target().isolate().open().await.unwrap();
         let workload = |command| {

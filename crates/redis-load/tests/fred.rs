@@ -11,7 +11,7 @@ use redis_load::{
 use std::time::Duration;
 
 #[test]
-fn a_closure_has_the_whole_client_and_its_keys_are_ours() {
+fn real_a_closure_has_the_whole_client_and_its_keys_are_ours() {
     let Some(server) = Server::start(&[]) else { return };
     on_worker(async {
         let space = server.target().isolate().open().await.unwrap();
@@ -34,7 +34,7 @@ fn a_closure_has_the_whole_client_and_its_keys_are_ours() {
 }
 
 #[test]
-fn its_errors_are_classified() {
+fn real_its_errors_are_classified() {
     let Some(server) = Server::start(&[]) else { return };
     on_worker(async {
         let space = server.target().isolate().open().await.unwrap();
@@ -79,7 +79,7 @@ fn nothing_is_sent_twice_and_nothing_waits_for_ever() {
 }
 
 #[test]
-fn a_session_that_is_dropped_is_disconnected() {
+fn real_a_session_that_is_dropped_is_disconnected() {
     let Some(server) = Server::start(&[]) else { return };
     on_worker(async {
         let clients = || server.cli(&["CLIENT", "LIST"]).lines().count();
@@ -102,7 +102,7 @@ fn a_session_that_is_dropped_is_disconnected() {
 }
 
 #[test]
-fn subscribers_are_built_with_the_same_settings() {
+fn real_subscribers_are_built_with_the_same_settings() {
     let Some(server) = Server::start(&[]) else { return };
     on_worker(async {
         let builder = server.target().fred_builder().unwrap();

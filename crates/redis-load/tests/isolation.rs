@@ -22,7 +22,7 @@ async fn write(space: &Space, keys: u64) {
 }
 
 #[test]
-fn a_database_with_foreign_keys_is_refused_and_nothing_is_touched() {
+fn real_a_database_with_foreign_keys_is_refused_and_nothing_is_touched() {
     let Some(server) = Server::start(&[]) else { return };
     server.cli(&["SET", "sentinel", "0"]);
     server.cli(&["-n", "5", "SET", "sentinel", "5"]);
@@ -67,7 +67,7 @@ fn child_that_is_killed() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_removed_and_reported() {
+fn real_what_a_killed_run_left_is_removed_and_reported() {
     let Some(server) = Server::start(&[]) else { return };
     let mut child = process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child_that_is_killed", "--ignored", "--nocapture"])
@@ -102,7 +102,7 @@ fn what_a_killed_run_left_is_removed_and_reported() {
 }
 
 #[test]
-fn two_runs_at_once_do_not_meet() {
+fn real_two_runs_at_once_do_not_meet() {
     let Some(server) = Server::start(&[]) else { return };
     on_worker(async {
         let one = server.target().isolate().open().await.unwrap();
@@ -118,7 +118,7 @@ fn two_runs_at_once_do_not_meet() {
 }
 
 #[test]
-fn a_space_that_is_dropped_is_cleared() {
+fn real_a_space_that_is_dropped_is_cleared() {
     let Some(server) = Server::start(&[]) else { return };
     let space = server.target().isolate().open_blocking().unwrap();
     on_worker(write(&space, 100));
@@ -132,7 +132,7 @@ fn a_space_that_is_dropped_is_cleared() {
 }
 
 #[test]
-fn a_closed_space_takes_no_sessions() {
+fn real_a_closed_space_takes_no_sessions() {
     let Some(server) = Server::start(&[]) else { return };
     let space = server.target().isolate().open_blocking().unwrap();
     let load = Redis::within(&space).command(Command::set()).build().unwrap();
@@ -142,7 +142,7 @@ fn a_closed_space_takes_no_sessions() {
 }
 
 #[test]
-fn a_hundred_thousand_keys_go_in_batches() {
+fn real_a_hundred_thousand_keys_go_in_batches() {
     let Some(server) = Server::start(&[]) else { return };
     on_worker(async {
         let space = server.target().isolate().open().await.unwrap();
@@ -158,7 +158,7 @@ fn a_hundred_thousand_keys_go_in_batches() {
 }
 
 #[test]
-fn cleanup_says_when_it_cannot() {
+fn real_cleanup_says_when_it_cannot() {
     let Some(mut server) = Server::start(&[]) else { return };
     let limit = Duration::from_secs(1);
     let space = server.target().isolate().cleanup_limit(limit).open_blocking().unwrap();
@@ -171,7 +171,7 @@ fn cleanup_says_when_it_cannot() {
 }
 
 #[test]
-fn cleanup_waits_for_a_server_that_comes_back() {
+fn real_cleanup_waits_for_a_server_that_comes_back() {
     let Some(mut server) = Server::start(&["--appendonly", "yes"]) else { return };
     let space = server.target().isolate().open_blocking().unwrap();
     on_worker(write(&space, 1000));
@@ -187,7 +187,7 @@ fn cleanup_waits_for_a_server_that_comes_back() {
 }
 
 #[test]
-fn a_server_that_cannot_be_used_is_named() {
+fn real_a_server_that_cannot_be_used_is_named() {
     let Some(server) = Server::start_with(&["--databases", "4"], Some("right")) else { return };
     on_worker(async {
         let secret = "wr0ngsecret";

@@ -7,7 +7,7 @@ use redis_load::{Command, Keys, NullTarget, Payload, Protocol, Redis};
 use std::time::{Duration, Instant};
 
 #[test]
-fn every_command_gets_an_answer_of_the_same_size_as_from_a_server() {
+fn real_every_command_gets_an_answer_of_the_same_size_as_from_a_server() {
     let Some(server) = Server::start(&[]) else { return };
     on_worker(async {
         for protocol in [Protocol::Resp2, Protocol::Resp3] {
@@ -48,7 +48,7 @@ fn every_command_gets_an_answer_of_the_same_size_as_from_a_server() {
 }
 
 #[test]
-fn values_are_verified_there_too_whatever_their_size() {
+fn real_values_are_verified_there_too_whatever_their_size() {
     let Some(server) = Server::start(&[]) else { return };
     on_worker(async {
         let space = server.target().isolate().open().await.unwrap();

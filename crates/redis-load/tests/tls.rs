@@ -51,7 +51,7 @@ fn server() -> Option<(Server, Target, Vec<u8>)> {
 }
 
 #[test]
-fn commands_go_over_tls_large_ones_too() {
+fn real_commands_go_over_tls_large_ones_too() {
     let Some((_server, target, pem)) = server() else { return };
     on_worker(async {
         for tls in [Tls::authority(&pem).unwrap(), Tls::unverified().unwrap()] {
@@ -76,7 +76,7 @@ fn commands_go_over_tls_large_ones_too() {
 }
 
 #[test]
-fn an_unknown_certificate_is_refused() {
+fn real_an_unknown_certificate_is_refused() {
     let Some((server, target, _)) = server() else { return };
     on_worker(async {
         let other = target.clone().tls(Tls::authority(OTHER).unwrap());
