@@ -399,6 +399,9 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Running::wait`].
+    ///
+    /// # Panics
+    /// As [`Running::wait`]: in async code, use `.start().await`.
     pub fn run(self) -> Result<load_core::Record, RunError> {
         self.start().wait()
     }

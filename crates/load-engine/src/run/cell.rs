@@ -104,6 +104,8 @@ struct Cell<'a> {
     workers: Vec<Vec<usize>>,
     watch: Watch,
     feeds: Vec<usize>,
+    /// For each stream, whether one of its workers has ended.
+    over: Vec<bool>,
     progress: Progress,
     /// When the current stage began.
     stage_start: u64,
@@ -145,6 +147,7 @@ pub(super) fn run(
         workers: Vec::new(),
         watch: Watch::new(Vec::new()),
         feeds: Vec::new(),
+        over: Vec::new(),
         progress: Progress {
             round: which.round,
             rounds: plan.rounds,
@@ -210,6 +213,7 @@ impl Cell<'_> {
             });
         }
         self.watch = Watch::new(probes);
+        self.over = vec![false; self.lines.len()];
         let dispatch = tracing::dispatcher::get_default(Clone::clone);
         for (index, feeds) in configs.into_iter().enumerate() {
             self.workers.push(feeds.iter().map(|f| self.feeds[f.feed]).collect());
@@ -299,10 +303,13 @@ impl Cell<'_> {
                     begun = true;
                     self.watch.begin(now);
                     self.tell(Stage::Measuring, times.measure, Some(times.stop - times.measure));
-                } else if begun && !ended {
-                    ended = now >= stop || done.iter().any(|d| *d);
+                } else if !begun {
+                    self.watch.look_before();
+                } else if !ended {
+                    // Not when the first worker is done: a count may end one stream long before another.
+                    ended = now >= stop;
                     self.count_failures();
-                    self.watch.sample(now, ended);
+                    self.watch.sample(now, ended, &self.over);
                     if ended {
                         self.tell(Stage::Draining, stop, Some(times.drain));
                     }
@@ -336,6 +343,9 @@ impl Cell<'_> {
                 self.stopper.stop();
             }
         }
+        if begun && !ended {
+            self.watch.sample(self.clock.now(), true, &self.over);
+        }
         if interrupted && stop <= times.measure {
             return Ok(None);
         }
@@ -348,6 +358,7 @@ impl Cell<'_> {
             Message::Done { worker, feeds } => {
                 done[worker] = true;
                 for feed in feeds {
+                    self.over[self.feeds[feed.feed]] = true;
                     let line = &mut self.lines[self.feeds[feed.feed]];
                     line.part.add(feed.part);
                     line.stopped_at = line.stopped_at.max(feed.stopped_at);

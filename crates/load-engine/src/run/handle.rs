@@ -48,11 +48,15 @@ impl Running {
     /// # Errors
     /// As [`RunError`] lists them. A run that was stopped gives `Ok` with a record marked `interrupted`, or
     /// [`RunError::Cancelled`] when nothing had been measured.
+    ///
+    /// # Panics
+    /// On a thread that drives a tokio runtime, such as in an `async fn main`: there, `.await` the handle. The run is
+    /// stopped.
     pub fn wait(mut self) -> Result<Record, RunError> {
-        self.finished = true;
         let (_, nothing) = oneshot::channel();
-        // Inside a runtime this panics with a clear message, as the other blocking calls of tokio do.
-        std::mem::replace(&mut self.result, nothing).blocking_recv().unwrap_or(Err(RunError::Cancelled))
+        let result = std::mem::replace(&mut self.result, nothing).blocking_recv();
+        self.finished = true;
+        result.unwrap_or(Err(RunError::Cancelled))
     }
 
     /// A handle that stops the run.

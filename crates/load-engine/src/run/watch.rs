@@ -31,6 +31,8 @@ pub(super) struct Watch {
     /// The host's processors, read at the begin and at the end of the phase.
     host: HostCpu,
     host_busy: Option<f64>,
+    /// For each stream, sessions open at the last look but one and at the last.
+    open_before: Vec<[u64; 2]>,
     pub(super) open_at_start: Vec<u64>,
 }
 
@@ -69,6 +71,7 @@ impl Watch {
             threads_next: 0,
             host: HostCpu::new(),
             host_busy: None,
+            open_before: Vec::new(),
             open_at_start: Vec::new(),
         }
     }
@@ -92,9 +95,19 @@ impl Watch {
         self.streams[stream].iter().map(|p| p.failures()).sum()
     }
 
+    /// Before measuring begins: which sessions are open. The last two looks count, so that one that is just being opened
+    /// anew is not missed.
+    pub(super) fn look_before(&mut self) {
+        self.open_before.resize(self.streams.len(), [0; 2]);
+        for stream in 0..self.streams.len() {
+            self.open_before[stream] = [self.open_before[stream][1], self.open(stream)];
+        }
+    }
+
     /// Measuring begins.
     pub(super) fn begin(&mut self, now: u64) {
-        self.open_at_start = (0..self.streams.len()).map(|s| self.open(s)).collect();
+        self.look_before();
+        self.open_at_start = self.open_before.iter().map(|[before, now]| *before.max(now)).collect();
         for thread in &mut self.threads {
             thread.first = thread.clock.read();
         }
@@ -104,8 +117,11 @@ impl Watch {
     }
 
     /// Samples; called about every [`PROBE_NS`] while measuring, and at its end (`last`).
-    pub(super) fn sample(&mut self, now: u64, last: bool) {
-        for (probes, own) in self.probes.iter_mut().zip(&self.streams) {
+    /// Streams that are `over` are sampled no more: a count may end one before the others.
+    pub(super) fn sample(&mut self, now: u64, last: bool, over: &[bool]) {
+        for ((probes, own), _) in
+            self.probes.iter_mut().zip(&self.streams).zip(over).filter(|(_, over)| !**over)
+        {
             let (calling, engaged) =
                 own.iter().fold((0, 0), |(c, e), probe| (c + probe.calling(), e + probe.engaged()));
             probes.take(calling, engaged);

@@ -193,6 +193,10 @@ impl Driver {
                 give_up_at = give_up_at.min(times.stop.saturating_add(times.drain));
             } else {
                 self.stop_counted(now, times);
+                // An operation that hangs was given up with its count: its session is not waited for.
+                if self.lines.iter().all(|l| l.stopped_at.is_some()) {
+                    give_up_at = give_up_at.min(now);
+                }
             }
             if self.hub.is_aborted() && !std::mem::replace(&mut told_abort, true) {
                 let _ = self.to.send(Message::Aborted { worker: self.worker });

@@ -287,7 +287,8 @@ impl Feed {
                 let all_released = pending.is_limited() && pending.is_exhausted() && state.waiting.is_empty();
                 all_released && self.slots.borrow().iter().all(|slot| slot.given.get().is_none())
             }
-            None => state.quota == Some(0),
+            // A share of nothing is no end of the warm-up.
+            None => state.quota == Some(0) && self.clock.now() >= self.times.get().measure,
         }
     }
 

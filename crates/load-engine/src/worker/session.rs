@@ -92,14 +92,9 @@ async fn live<W: Workload>(
 ) {
     let feed = &*shared.feed;
     loop {
-        let again = life.settled.get();
-        if again {
-            feed.probe.reconnect_starts();
-        }
+        let reconnecting = life.settled.get().then(|| Reconnecting::starts(&feed.probe));
         let connected = connect(workload, id, shared, op).await;
-        if again {
-            feed.probe.reconnect_ends();
-        }
+        drop(reconnecting);
         let mut session = match connected {
             Connected::Session(session) => session,
             Connected::Failed(failure) => {
@@ -125,7 +120,10 @@ async fn live<W: Workload>(
             op.begin(started, arrival.seq);
             let outcome = session.call(op).await;
             now = feed.clock.now();
-            slot.in_flight.set(None);
+            // It was given up meanwhile, and stands in the books as unfinished.
+            if slot.in_flight.take().is_none() {
+                break false;
+            }
             feed.probe.call_ends();
             if outcome.is_err() {
                 feed.probe.failed();
@@ -153,6 +151,22 @@ async fn live<W: Workload>(
         if feed.is_stopped() || back_off(shared, life, op).await.is_stopped() {
             return;
         }
+    }
+}
+
+/// Counts a session as connecting again, until it is dropped: also by a panic.
+struct Reconnecting<'a>(&'a super::Probe);
+
+impl Reconnecting<'_> {
+    fn starts(probe: &super::Probe) -> Reconnecting<'_> {
+        probe.reconnect_starts();
+        Reconnecting(probe)
+    }
+}
+
+impl Drop for Reconnecting<'_> {
+    fn drop(&mut self) {
+        self.0.reconnect_ends();
     }
 }
 
