@@ -44,10 +44,10 @@ pub(crate) fn timed_out(step: &'static str, limit: Duration, sent: bool) -> Fail
     if sent { failure.unknown_outcome() } else { failure }
 }
 
-/// The connection ended before the answer did. `rest` is what had been read and not understood.
-pub(crate) fn broken(step: Step, sent: bool, error: &hyper::Error, rest: &[u8]) -> Failure {
-    let failure = named(step, error, rest).reconnect();
-    if sent { failure.unknown_outcome() } else { failure }
+/// The connection ended before the answer did. `rest` is what had been read and not understood. Whether the outcome is unknown
+/// is for the caller to say.
+pub(crate) fn broken(step: Step, error: &hyper::Error, rest: &[u8]) -> Failure {
+    named(step, error, rest).reconnect()
 }
 
 fn named(step: Step, error: &hyper::Error, rest: &[u8]) -> Failure {

@@ -1,9 +1,11 @@
 //! A session: one connection at a time, and the operations on it.
 
+#[cfg(feature = "http2")]
+use crate::connection::{Live, Seat};
 #[cfg(feature = "tls")]
-use crate::{connection::Stream, tls};
+use crate::tls;
 use crate::{
-    connection::{Answer, Broken, Connection},
+    connection::{Answer, Broken, Connection, One, Stream},
     deadline::Deadline,
     fault::{self, Step},
     http::Shared,
@@ -12,6 +14,9 @@ use crate::{
 use hyper::HeaderMap;
 use load_core::{Failure, Op, Outcome, Session};
 use std::{fmt, sync::Arc};
+
+/// How often a server may turn the same request away, unread, before that counts as a failure.
+const REFUSALS: u32 = 5;
 
 /// A session of [`Http`](crate::Http).
 pub struct HttpSession {
@@ -55,8 +60,39 @@ impl HttpSession {
         if self.shared.keep_alive { self.connect(op).await } else { Ok(()) }
     }
 
-    /// Opens a connection; the first says what was agreed on.
+    /// Opens a connection, or takes a seat on one that is shared.
     async fn connect(&mut self, op: &mut Op) -> Result<(), Failure> {
+        #[cfg(feature = "http2")]
+        if let Some(sessions) = self.shared.http2 {
+            return self.sit_down(sessions, op).await;
+        }
+        let stream = self.dial(op).await?;
+        let one = One::over(stream, self.shared.copies_bodies()).await?;
+        self.connection = Some(Connection::One(Box::new(one)));
+        Ok(())
+    }
+
+    #[cfg(feature = "http2")]
+    async fn sit_down(&mut self, sessions: usize, op: &mut Op) -> Result<(), Failure> {
+        let most = if self.shared.keep_alive { sessions } else { 0 };
+        let mut seat = Seat::take(Arc::as_ptr(&self.shared) as usize, most);
+        let due = self.deadline.due();
+        let limit = self.deadline.limit();
+        let opening = seat.open(async || Live::over(self.dial(op).await?).await);
+        match due {
+            None => opening.await?,
+            // It may be another session's that is waited for, or an answer to the first words.
+            Some(due) => match tokio::time::timeout_at(due, opening).await {
+                Ok(opened) => opened?,
+                Err(_) => return Err(fault::timed_out("connect", limit, false)),
+            },
+        }
+        self.connection = Some(Connection::Many(seat));
+        Ok(())
+    }
+
+    /// A new stream to the server; the first says what was agreed on.
+    async fn dial(&mut self, op: &mut Op) -> Result<Stream, Failure> {
         let HttpSession { shared, deadline, .. } = self;
         let first = !std::mem::replace(&mut self.told, true);
         let (stream, address) = shared.addresses.connect(self.address, op, deadline).await?;
@@ -75,12 +111,10 @@ impl HttpSession {
             }
         };
         if first {
-            op.fact("protocol", "HTTP/1.1");
+            op.fact("protocol", shared.version());
             op.fact("address", shared.addresses.shown().unwrap_or_default());
         }
-        let connection = Connection::over(stream, shared.copies_bodies()).await;
-        self.connection = Some(connection.map_err(|e| fault::broken(Step::FirstByte, false, &e, &[]))?);
-        Ok(())
+        Ok(stream)
     }
 
     /// The body of one answer; there must be a check that needs it.
@@ -101,11 +135,7 @@ impl HttpSession {
             body.clear();
             body
         });
-        let (read, written) = (connection.traffic.read.get(), connection.traffic.written.get());
-        let result = connection.exchange(request, keep, op, deadline).await;
-        op.bytes_in((connection.traffic.read.get() - read) as usize);
-        op.bytes_out((connection.traffic.written.get() - written) as usize);
-        result
+        connection.exchange(request, keep, op, deadline).await
     }
 
     /// Decides what becomes of the connection, and what the answer is worth.
@@ -116,7 +146,11 @@ impl HttpSession {
                 // The rest of the request would still have to be sent; the server has no use for it.
                 op.count("early_answers", 1);
             }
-            let used_up = connection.answers >= self.shared.answers_per_connection;
+            let used_up = connection.answers() >= self.shared.answers_per_connection;
+            if used_up {
+                connection.retire();
+            }
+            let early = early && !connection.is_shared();
             if early || used_up || !self.shared.keep_alive || !connection.is_open() {
                 self.connection = None;
             }
@@ -130,15 +164,73 @@ impl HttpSession {
     }
 }
 
+impl HttpSession {
+    /// After an exchange without a complete answer: the failure that it is, or nothing when the request may be sent again.
+    #[cold]
+    fn give_up_or_repeat(&mut self, broken: Broken, repeats: u32, op: &mut Op) -> Result<(), Failure> {
+        let shared = self.connection.as_ref().is_some_and(Connection::is_shared);
+        let used_before = self.connection.as_ref().is_some_and(|c| c.answers() > 0);
+        let mut lost = true;
+        let result = match broken {
+            // The server had closed the connection while it was idle. Nothing was sent, so nothing is sent twice.
+            Broken::Unsent(_) if used_before && (repeats == 0 || shared && repeats < REFUSALS) => {
+                op.count("stale_replaced", 1);
+                Ok(())
+            }
+            // The same, but the request crossed the closing on the way.
+            Broken::Ended(Step::FirstByte, failure)
+                if failure.needs_reconnect() && used_before && repeats == 0 && self.idempotent =>
+            {
+                op.count("stale_repeated", 1);
+                op.mark("stale");
+                Ok(())
+            }
+            #[cfg(feature = "http2")]
+            Broken::Refused(_) if repeats < REFUSALS => {
+                op.count("refused_repeated", 1);
+                op.mark("refused");
+                Ok(())
+            }
+            #[cfg(feature = "http2")]
+            Broken::GoingAway(_) if repeats < REFUSALS && self.idempotent => {
+                op.count("refused_repeated", 1);
+                op.mark("refused");
+                Ok(())
+            }
+            Broken::Unsent(failure) => Err(failure),
+            #[cfg(feature = "http2")]
+            Broken::Refused(failure) => Err(failure),
+            #[cfg(feature = "http2")]
+            Broken::GoingAway(failure) => Err(failure.unknown_outcome()),
+            Broken::Ended(_, failure) => {
+                lost = failure.needs_reconnect();
+                Err(failure.unknown_outcome())
+            }
+            Broken::TimedOut(step) => {
+                lost = !shared;
+                let mut failure = fault::timed_out(step.name(), self.deadline.limit(), true);
+                failure.set_consequences(lost, true);
+                Err(failure)
+            }
+        };
+        if lost {
+            self.connection = None;
+        }
+        result
+    }
+}
+
 impl Session for HttpSession {
     async fn call(&mut self, op: &mut Op) -> Outcome {
         self.deadline.start();
-        if std::mem::replace(&mut self.busy, true) {
+        if std::mem::replace(&mut self.busy, true)
+            && !self.connection.as_ref().is_some_and(Connection::is_shared)
+        {
             self.connection = None;
         }
         // So that a request that is repeated is the same.
         let rng = op.rng().clone();
-        let mut may_repeat = true;
+        let mut repeats = 0;
         let outcome = loop {
             if self.connection.is_none()
                 && let Err(failure) = self.connect(op).await
@@ -149,22 +241,10 @@ impl Session for HttpSession {
                 Ok(answer) => break self.answered(answer, op),
                 Err(broken) => broken,
             };
-            let used_before = self.connection.take().is_some_and(|c| c.answers > 0);
-            match broken {
-                // The server had closed the connection while it was idle. Nothing was sent, so nothing is sent twice.
-                Broken::Unsent(_) if used_before && may_repeat => op.count("stale_replaced", 1),
-                // The same, but the request crossed the closing on the way.
-                Broken::Ended(Step::FirstByte, ..) if used_before && may_repeat && self.idempotent => {
-                    op.count("stale_repeated", 1);
-                    op.mark("stale");
-                }
-                Broken::Unsent(error) => break Err(fault::broken(Step::FirstByte, false, &error, &[])),
-                Broken::Ended(step, error, rest) => break Err(fault::broken(step, true, &error, &rest)),
-                Broken::TimedOut(step) => {
-                    break Err(fault::timed_out(step.name(), self.deadline.limit(), true));
-                }
+            if let Err(failure) = self.give_up_or_repeat(broken, repeats, op) {
+                break Err(failure);
             }
-            may_repeat = false;
+            repeats += 1;
             op.rng().clone_from(&rng);
         };
         self.busy = false;

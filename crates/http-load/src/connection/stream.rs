@@ -20,6 +20,17 @@ pub(crate) enum Stream {
     Tls(Box<tokio_rustls::client::TlsStream<Stream>>),
 }
 
+#[cfg(feature = "http2")]
+impl Stream {
+    pub(crate) fn is_tls(&self) -> bool {
+        match self {
+            #[cfg(feature = "tls")]
+            Stream::Tls(_) => true,
+            _ => false,
+        }
+    }
+}
+
 macro_rules! each {
     ($self:ident, $stream:ident => $call:expr) => {
         match $self.get_mut() {

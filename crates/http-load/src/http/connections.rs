@@ -79,7 +79,34 @@ impl Http {
         if shared.handshakes.is_none() {
             return Err(ConfigError::invalid("tls", "http", "the URL must begin with https://"));
         }
-        shared.handshakes = Some(std::sync::Arc::new(crate::tls::Handshakes::new(tls, "http/1.1")));
+        shared.handshakes = Some(std::sync::Arc::new(crate::tls::Handshakes::new(tls, shared.protocol())));
+        Ok(self)
+    }
+
+    /// Speaks HTTP/2, and nothing else: when the server does not, opening a session fails. Over TLS it is agreed on (ALPN),
+    /// otherwise the server must know.
+    ///
+    /// Each session is one stream at a time; `sessions` of them share a connection, where they live on the same worker. So
+    /// 100 sessions on one worker with 20 to a connection are 5 connections. When the server closes one in good order
+    /// (`GOAWAY`), what is in flight ends on it and the sessions move on to others; a request that it says not to have looked at
+    /// is sent again (counter `refused_repeated`).
+    ///
+    /// Sessions need a local runtime of tokio (`LocalRuntime` or a `LocalSet`), as workers of the engine have.
+    ///
+    /// # Errors
+    /// When `sessions` is 0.
+    #[cfg(feature = "http2")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "http2")))]
+    pub fn http2(mut self, sessions: usize) -> Result<Http, ConfigError> {
+        if sessions == 0 {
+            return Err(ConfigError::invalid("http2", 0, "one session or more use a connection"));
+        }
+        let shared = self.shared_mut();
+        shared.http2 = Some(sessions);
+        #[cfg(feature = "tls")]
+        if let Some(handshakes) = &shared.handshakes {
+            shared.handshakes = Some(std::sync::Arc::new(handshakes.for_protocol(shared.protocol())));
+        }
         Ok(self)
     }
 

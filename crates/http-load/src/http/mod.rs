@@ -45,12 +45,33 @@ pub(crate) struct Shared {
     pub(crate) keep_alive: bool,
     /// After how many answers a connection is closed.
     pub(crate) answers_per_connection: u64,
+    /// How many sessions share a connection, for HTTP/2.
+    #[cfg(feature = "http2")]
+    pub(crate) http2: Option<usize>,
     /// For `https`.
     #[cfg(feature = "tls")]
     pub(crate) handshakes: Option<Arc<crate::tls::Handshakes>>,
 }
 
 impl Shared {
+    /// As ALPN names it.
+    #[cfg(feature = "tls")]
+    fn protocol(&self) -> &'static str {
+        #[cfg(feature = "http2")]
+        if self.http2.is_some() {
+            return "h2";
+        }
+        "http/1.1"
+    }
+
+    pub(crate) fn version(&self) -> &'static str {
+        #[cfg(feature = "http2")]
+        if self.http2.is_some() {
+            return "HTTP/2";
+        }
+        "HTTP/1.1"
+    }
+
     /// Whether bodies are small enough to be copied behind their heads.
     pub(crate) fn copies_bodies(&self) -> bool {
         match &self.requests {
@@ -82,6 +103,8 @@ impl Http {
             target.tls.then(|| Arc::new(crate::tls::Handshakes::new(crate::tls::Tls::system(), "http/1.1")));
         Ok(Http {
             shared: Arc::new(Shared {
+                #[cfg(feature = "http2")]
+                http2: None,
                 #[cfg(feature = "tls")]
                 handshakes,
                 addresses: Addresses::of(target),

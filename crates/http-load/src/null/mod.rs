@@ -1,6 +1,8 @@
 //! A server that costs next to nothing, to learn what the client can do.
 
 mod delay;
+#[cfg(feature = "http2")]
+mod http2;
 mod scan;
 mod serve;
 #[cfg(feature = "tls")]
@@ -62,7 +64,7 @@ impl NullTarget {
     #[cfg(feature = "tls")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
     pub fn start_tls(delay: Duration) -> io::Result<NullTarget> {
-        let acceptor = tls::acceptor().map_err(io::Error::other)?;
+        let acceptor = tls::acceptor("http/1.1").map_err(io::Error::other)?;
         NullTarget::run(Canned::new(usual_reply())?, delay, Under::Tls(acceptor))
     }
 
@@ -72,6 +74,27 @@ impl NullTarget {
     /// As [`start`](NullTarget::start), and of kind `InvalidInput` when there is no empty line in the reply.
     pub fn answering(reply: impl Into<Bytes>, delay: Duration) -> io::Result<NullTarget> {
         NullTarget::run(Canned::new(reply.into())?, delay, Under::Plain)
+    }
+
+    /// As [`start`](NullTarget::start), for HTTP/2 without TLS.
+    ///
+    /// # Errors
+    /// As [`start`](NullTarget::start).
+    #[cfg(feature = "http2")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "http2")))]
+    pub fn start_http2(delay: Duration) -> io::Result<NullTarget> {
+        NullTarget::run(Canned::new(usual_reply())?, delay, Under::Http2)
+    }
+
+    /// As [`start`](NullTarget::start), for HTTP/2 over TLS.
+    ///
+    /// # Errors
+    /// As [`start`](NullTarget::start).
+    #[cfg(all(feature = "http2", feature = "tls"))]
+    #[cfg_attr(docsrs, doc(cfg(all(feature = "http2", feature = "tls"))))]
+    pub fn start_http2_tls(delay: Duration) -> io::Result<NullTarget> {
+        let acceptor = tls::acceptor("h2").map_err(io::Error::other)?;
+        NullTarget::run(Canned::new(usual_reply())?, delay, Under::Http2Tls(acceptor))
     }
 
     fn run(canned: Canned, delay: Duration, under: Under) -> io::Result<NullTarget> {

@@ -10,9 +10,9 @@ use tokio::{
 
 /// The one answer.
 pub(super) struct Canned {
-    reply: Bytes,
+    pub(super) reply: Bytes,
     /// Where its body begins.
-    body: usize,
+    pub(super) body: usize,
 }
 
 impl Canned {
@@ -24,12 +24,16 @@ impl Canned {
     }
 }
 
-/// What connections speak under HTTP.
+/// What connections speak, and over what.
 #[derive(Clone)]
 pub(super) enum Under {
     Plain,
     #[cfg(feature = "tls")]
     Tls(tokio_rustls::TlsAcceptor),
+    #[cfg(feature = "http2")]
+    Http2,
+    #[cfg(all(feature = "http2", feature = "tls"))]
+    Http2Tls(tokio_rustls::TlsAcceptor),
 }
 
 pub(super) async fn serve(listener: TcpListener, canned: Canned, delay: Option<Delay>, under: Under) {
@@ -50,7 +54,7 @@ pub(super) async fn serve(listener: TcpListener, canned: Canned, delay: Option<D
 
 async fn accepted(
     stream: TcpStream,
-    canned: &Canned,
+    canned: &Rc<Canned>,
     delay: Option<&Delay>,
     under: &Under,
 ) -> io::Result<()> {
@@ -59,6 +63,12 @@ async fn accepted(
         Under::Plain => connection(stream, canned, delay).await,
         #[cfg(feature = "tls")]
         Under::Tls(acceptor) => connection(acceptor.accept(stream).await?, canned, delay).await,
+        #[cfg(feature = "http2")]
+        Under::Http2 => super::http2::connection(stream, canned, delay).await,
+        #[cfg(all(feature = "http2", feature = "tls"))]
+        Under::Http2Tls(acceptor) => {
+            super::http2::connection(acceptor.accept(stream).await?, canned, delay).await
+        }
     }
 }
 

@@ -14,12 +14,12 @@ use tokio_rustls::{
 static CERTIFICATE: &[u8] = include_bytes!("certificate.der");
 static KEY: &[u8] = include_bytes!("key.der");
 
-pub(super) fn acceptor() -> Result<TlsAcceptor, rustls::Error> {
+pub(super) fn acceptor(protocol: &str) -> Result<TlsAcceptor, rustls::Error> {
     let key = PrivateKeyDer::try_from(KEY).map_err(|e| rustls::Error::General(e.into()))?;
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()
         .with_single_cert(vec![CertificateDer::from(CERTIFICATE)], key)?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }

@@ -181,6 +181,12 @@ impl Handshakes {
         Handshakes::new(Tls { judge: Judge::Anybody, ..self.tls.clone() }, self.protocol)
     }
 
+    /// For another protocol.
+    #[cfg(feature = "http2")]
+    pub(crate) fn for_protocol(&self, protocol: &'static str) -> Handshakes {
+        Handshakes::new(self.tls.clone(), protocol)
+    }
+
     fn connector(&self) -> Result<TlsConnector, Failure> {
         if let Some(made) = self.made.get() {
             return Ok(made.clone());

@@ -193,7 +193,6 @@ impl Driven {
         let now = op.clock().now();
         op.begin(now, 0);
         let session = http.connect(&SessionId::new(index, index + 1, 0, 1), &mut op).await?;
-        let facts = op.take_facts();
         let mut driven = Driven {
             session,
             op,
@@ -203,7 +202,7 @@ impl Driven {
             bytes_in: 0,
             bytes_out: 0,
             steps: Vec::new(),
-            facts,
+            facts: Vec::new(),
         };
         driven.add_up();
         Ok(driven)
@@ -228,6 +227,7 @@ impl Driven {
         self.steps = said.steps.iter().map(|(id, ns)| (names[usize::from(*id)], *ns)).collect();
         self.bytes_in += said.bytes_in;
         self.bytes_out += said.bytes_out;
+        self.facts.extend(self.op.take_facts());
     }
 
     pub fn counter(&self, name: &str) -> u64 {
