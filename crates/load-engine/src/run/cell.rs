@@ -314,8 +314,9 @@ impl Cell<'_> {
                         self.tell(Stage::Draining, stop, Some(times.drain));
                     }
                 }
-                let limit =
-                    stop.saturating_add(times.drain).saturating_add(1_000_000_000 + GRACE.as_nanos() as u64);
+                // Who could not run could not end.
+                let due = stop.saturating_add(times.drain).max(gaps.last_end());
+                let limit = due.saturating_add(1_000_000_000 + GRACE.as_nanos() as u64);
                 if now > limit {
                     let after = Duration::from_nanos(now - stop);
                     let _ = self.control.send(Control::Quit);

@@ -67,8 +67,8 @@ pub(super) fn of(
     evidence
 }
 
-/// |in flight − rate × service| / in flight, over everything that ended within the phase (the rate and mean of which give
-/// the sum of service times over the phase). `None` when the sampling error of what is in flight would drown it.
+/// |in flight − rate × service| / in flight. Rate × mean is the sum of service times over the phase; what of an operation
+/// lies before or after the phase is cut off. `None` when the sampling error of what is in flight would drown it.
 fn little(stream: &StreamDone, in_flight: Option<f64>, elapsed_ns: u64) -> Option<f64> {
     let in_flight = in_flight.filter(|n| *n > 0.0)?;
     let busy = (in_flight / stream.load.session_count() as f64).min(1.0);
@@ -77,7 +77,7 @@ fn little(stream: &StreamDone, in_flight: Option<f64>, elapsed_ns: u64) -> Optio
     if error > LITTLE_ERROR || elapsed_ns == 0 {
         return None;
     }
-    let by_law = stream.part.all_service_ns as f64 / elapsed_ns as f64;
+    let by_law = stream.part.in_flight_ns as f64 / elapsed_ns as f64;
     Some((in_flight - by_law).abs() / in_flight)
 }
 

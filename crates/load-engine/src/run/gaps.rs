@@ -41,6 +41,13 @@ impl Gaps {
     }
 }
 
+impl Gaps {
+    /// When this process last came back, 0 if it always ran: what is late by then may be so for that reason.
+    pub(super) fn last_end(&self) -> u64 {
+        self.found.iter().filter(|gap| !gap.asleep).map(|gap| gap.end).max().unwrap_or(0)
+    }
+}
+
 impl Gap {
     pub(super) fn seconds(&self) -> f64 {
         (self.end - self.start) as f64 / 1e9
@@ -78,6 +85,6 @@ mod tests {
             gaps.look(t);
         }
         assert_eq!(gaps.found, [Gap { start: 20_000_000, end: 3_020_000_000, asleep: false }]);
-        assert_eq!(gaps.found[0].seconds(), 3.0);
+        assert_eq!((gaps.found[0].seconds(), gaps.last_end()), (3.0, 3_020_000_000));
     }
 }

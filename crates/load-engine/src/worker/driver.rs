@@ -14,6 +14,8 @@ use tokio::{sync::watch, task::JoinSet};
 
 /// The driver wakes at least so often, to look for control, windows and the end.
 const LONGEST_NAP_NS: u64 = 10_000_000;
+/// Wake-ups are coalesced, so that the last arrivals of a phase may be noticed so long after its end and still start.
+const END_GRACE_NS: u64 = 1_000_000;
 /// What closing sessions may take beyond the drain limit.
 const CLOSE_GRACE_NS: u64 = 1_000_000_000;
 
@@ -189,6 +191,10 @@ impl Driver {
             self.expand();
             self.sample(now, times);
             if now >= times.stop {
+                // What was due in the last tick has just been handed to idle sessions, and may start.
+                if now - times.stop < END_GRACE_NS && self.lines.iter().any(|l| l.stopped_at.is_none()) {
+                    tokio::task::yield_now().await;
+                }
                 self.stop(now, times);
                 give_up_at = give_up_at.min(times.stop.saturating_add(times.drain));
             } else {

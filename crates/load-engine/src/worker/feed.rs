@@ -296,7 +296,8 @@ impl Feed {
     pub(crate) fn give_up_in_flight(&self, now: u64) {
         let mut recorder = self.recorder.borrow_mut();
         for slot in self.slots.borrow().iter() {
-            if let Some((arrival, _)) = slot.in_flight.take() {
+            if let Some((arrival, started)) = slot.in_flight.take() {
+                recorder.in_flight(started, now);
                 if !arrival.measured {
                     recorder.part.carried_in += 1;
                 }

@@ -14,7 +14,8 @@ pub(crate) struct Part {
     pub(crate) succeeded_within: u64,
     pub(crate) failed_within: u64,
     pub(crate) all_ended: u64,
-    pub(crate) all_service_ns: u128,
+    /// Time in flight within the phase, over all operations.
+    pub(crate) in_flight_ns: u128,
     pub(crate) local_limits: u64,
     pub(crate) bytes_in: u64,
     pub(crate) bytes_out: u64,
@@ -61,7 +62,7 @@ impl Default for Part {
             succeeded_within: 0,
             failed_within: 0,
             all_ended: 0,
-            all_service_ns: 0,
+            in_flight_ns: 0,
             local_limits: 0,
             bytes_in: 0,
             bytes_out: 0,
@@ -122,7 +123,7 @@ impl Part {
         self.succeeded_within += other.succeeded_within;
         self.failed_within += other.failed_within;
         self.all_ended += other.all_ended;
-        self.all_service_ns += other.all_service_ns;
+        self.in_flight_ns += other.in_flight_ns;
         self.local_limits += other.local_limits;
         self.bytes_in += other.bytes_in;
         self.bytes_out += other.bytes_out;

@@ -96,11 +96,8 @@ impl Recorder {
     ) -> bool {
         let service = ended - started;
         let within = ended >= self.times.measure && ended < self.times.stop;
-        if within {
-            // For Little's law: everything that ended within the phase, whenever it began.
-            self.part.all_ended += 1;
-            self.part.all_service_ns += u128::from(service);
-        }
+        self.part.all_ended += u64::from(within);
+        self.in_flight(started, ended);
         let reconnect = match outcome {
             Ok(()) => {
                 self.succeeded(arrival, service, ended, within, op);
@@ -178,6 +175,14 @@ impl Recorder {
             add_failure(&mut self.part.failures, &failure);
         }
         failure.needs_reconnect()
+    }
+
+    /// For Little's law: what of an operation's time lies within the phase, whenever it began and ended. Cut at both ends,
+    /// since operations that take a good part of the phase would be missing from it otherwise.
+    #[inline]
+    pub(crate) fn in_flight(&mut self, started: u64, ended: u64) {
+        let within = ended.min(self.times.stop).saturating_sub(started.max(self.times.measure));
+        self.part.in_flight_ns += u128::from(within);
     }
 
     /// A session's connection attempt ended.
