@@ -243,7 +243,8 @@ impl Plan {
     }
 
     /// Runs in virtual time, for tests: all streams share one thread, time moves only when nothing can run, and every run
-    /// gives the same times. Workloads must sleep on the same clock and do no real I/O.
+    /// gives the same times. Workloads must sleep on the same clock and do no real I/O: time would run ahead of it. A
+    /// closed loop whose operations never wait does not let time move, and does not end until it is stopped.
     pub fn virtual_time(mut self, time: VirtualTime) -> Plan {
         self.virtual_time = Some(time);
         self

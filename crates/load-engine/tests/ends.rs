@@ -21,7 +21,9 @@ fn within(limit: Duration, plan: Plan, stop_after: Option<Duration>) -> Result<R
     let running = plan.start();
     let stopper = running.stopper();
     let (to, from) = mpsc::channel();
-    thread::spawn(move || to.send(running.wait()));
+    thread::spawn(move || {
+        let _ = to.send(running.wait());
+    });
     if let Some(after) = stop_after {
         thread::sleep(after);
         stopper.stop();
@@ -34,7 +36,7 @@ fn within(limit: Duration, plan: Plan, stop_after: Option<Duration>) -> Result<R
 /// Every operation with this remainder by 10 never ends.
 fn hangs_at(rest: u64) -> impl Workload {
     workload(async move |op: &mut Op| -> Outcome {
-        if op.seq() % 10 == rest {
+        if rest == op.seq() % 10 {
             pending::<()>().await;
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -85,7 +87,7 @@ struct PanicsInConnect(AtomicU64);
 impl Workload for PanicsInConnect {
     type Session = Once;
     async fn connect(&self, _: &SessionId, _: &mut Op) -> Result<Once, Failure> {
-        assert!(self.0.fetch_add(1, Relaxed) % 2 == 0, "in connect");
+        assert!(self.0.fetch_add(1, Relaxed).is_multiple_of(2), "in connect");
         Ok(Once)
     }
 }
@@ -160,4 +162,73 @@ fn waiting_within_a_runtime_stops_the_run() {
         tokio::time::timeout(Duration::from_secs(10), ended).await.expect("it was stopped").unwrap();
     });
     assert!(closed.load(Relaxed));
+}
+
+#[test]
+fn an_idle_phase_ends_in_virtual_time_too() {
+    let time = VirtualTime::new();
+    let own = time.clone();
+    let op = workload(async move |_: &mut Op| -> Outcome {
+        own.sleep(Duration::from_millis(1)).await;
+        Ok(())
+    });
+    let plan = Plan::new()
+        .stream("s", op, Load::closed(1))
+        .phase("idle", [])
+        .phase("busy", ["s"])
+        .measure(Duration::from_secs(1))
+        .virtual_time(time);
+    let record = within(Duration::from_secs(10), plan, None).unwrap();
+    let lengths: Vec<_> = record.phases.iter().map(|p| (p.name.as_str(), p.end_ns - p.start_ns)).collect();
+    assert_eq!(lengths, [("idle", 1_000_000_000), ("busy", 1_000_000_000)]);
+    assert_eq!(record.streams[0].accounting.succeeded, 1_000);
+}
+
+/// Answers in 1 ms until the stall begins, then never.
+fn stalls_at(time: &VirtualTime, at: Duration) -> impl Workload + use<> {
+    let time = time.clone();
+    workload(async move |_: &mut Op| -> Outcome {
+        if time.now() >= at.as_nanos() as u64 {
+            pending::<()>().await;
+        }
+        time.sleep(Duration::from_millis(1)).await;
+        Ok(())
+    })
+}
+
+#[test]
+fn a_count_that_is_not_reached_has_the_rate_of_the_whole_time() {
+    let time = VirtualTime::new();
+    let record = Plan::new()
+        .stream("s", stalls_at(&time, Duration::from_millis(500)), Load::closed(2))
+        .measure_count(1_000_000)
+        .measure(Duration::from_secs(5))
+        .drain(Duration::from_millis(10))
+        .virtual_time(time)
+        .run()
+        .unwrap();
+    let s = &record.streams[0];
+    assert_eq!((s.accounting.succeeded, s.accounting.unfinished), (1_000, 2));
+    assert_eq!(
+        (s.elapsed_ns, s.succeeded_per_s),
+        (5_000_000_000, 200.0),
+        "not the 2,000 of its first half second"
+    );
+    assert!(s.verdict.findings.iter().any(|f| f.contains("1002 of 1000000")), "{:?}", s.verdict);
+}
+
+#[test]
+fn operations_that_never_end_contradict_nothing() {
+    let time = VirtualTime::new();
+    let record = Plan::new()
+        .stream("s", stalls_at(&time, Duration::from_secs(2)), Load::closed(10))
+        .measure(Duration::from_secs(5))
+        .drain(Duration::from_millis(10))
+        .virtual_time(time)
+        .run()
+        .unwrap();
+    let s = &record.streams[0];
+    assert_eq!((s.accounting.succeeded, s.accounting.unfinished), (20_000, 10));
+    let little = s.verdict.evidence["little"].number().unwrap();
+    assert!(little < 0.01, "ten were in flight all the time, as their times say: {little}");
 }

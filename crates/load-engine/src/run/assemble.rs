@@ -38,9 +38,9 @@ pub(super) fn stream(
 ) -> StreamRecord {
     let part = &done.part;
     let books = *part.measured();
-    let counted = plan.count.is_some();
+    let counted = by_count(plan, cell, done);
     let stop = done.stopped_at.min(cell.stop.max(cell.times.measure));
-    let elapsed_ns = if counted && !cell.interrupted {
+    let elapsed_ns = if counted {
         part.last_end.saturating_sub(part.first_start.min(part.last_end))
     } else {
         stop - cell.times.measure
@@ -92,7 +92,17 @@ pub(super) fn stream(
     record.windows = done.windows.clone();
     let evidence = evidence::of(cell, done, calibration, elapsed_ns);
     record.verdict = evidence::judge(cell, done, evidence, elapsed_ns);
+    if let Some(count) = plan.count.filter(|count| books.scheduled < *count) {
+        let text =
+            format!("count not reached: {} of {count} operations until the phase was ended", books.scheduled);
+        record.verdict.findings.push(text);
+    }
     record
+}
+
+/// Whether a count ended the stream, and not the time or a stop before it.
+fn by_count(plan: &Plan, cell: &CellDone, done: &StreamDone) -> bool {
+    plan.count.is_some() && !cell.interrupted && done.stopped_at < cell.stop
 }
 
 fn load(done: &StreamDone) -> LoadRecord {

@@ -14,13 +14,16 @@ use crate::{
     stream::Stream,
     worker::{self, Control, FeedPlan, Message, Part, Probe, Probes, Times, WindowPart, WorkerConfig},
 };
-use load_core::{Load, record::Window};
+use load_core::{Load, VirtualTime, record::Window};
 use std::{
+    future::Future,
+    pin::pin,
     sync::{
         Arc,
         atomic::AtomicU32,
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
+    task::{Context, Waker},
     time::{Duration, Instant},
 };
 use tokio::sync::watch;
@@ -332,9 +335,10 @@ impl Cell<'_> {
             match self.from.recv_timeout(Duration::from_nanos(wake.saturating_sub(now).max(1_000))) {
                 Ok(message) => self.take(message, &mut done)?,
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) if done.is_empty() => {
-                    std::thread::sleep(Duration::from_nanos(wake.saturating_sub(now)));
-                }
+                Err(RecvTimeoutError::Disconnected) if done.is_empty() => match &self.plan.virtual_time {
+                    Some(time) => jump(time, stop),
+                    None => std::thread::sleep(Duration::from_nanos(wake.saturating_sub(now))),
+                },
                 Err(RecvTimeoutError::Disconnected) => return Err(self.lost(waiting)),
             }
             while let Ok(message) = self.from.try_recv() {
@@ -474,4 +478,11 @@ impl Cell<'_> {
     fn lost(&self, worker: usize) -> RunError {
         RunError::Worker { worker, why: "its thread ended before its time".into() }
     }
+}
+
+/// Moves virtual time, where no worker does it.
+fn jump(time: &VirtualTime, at: u64) {
+    let mut sleep = pin!(time.sleep_until(at));
+    let waiting = sleep.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending();
+    while waiting && time.now() < at && time.advance() {}
 }
