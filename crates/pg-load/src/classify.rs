@@ -170,7 +170,7 @@ pub(crate) fn may_be_retried(error: &tokio_postgres::Error) -> bool {
 pub(crate) fn reason(error: &tokio_postgres::Error) -> String {
     if let Some(db) = error.as_db_error() {
         let mut text = format!("{} (SQLSTATE {})", db.message(), db.code().code());
-        for more in [db.detail(), db.hint()].into_iter().flatten() {
+        for more in [db.detail(), db.hint(), hint(db.code())].into_iter().flatten() {
             text = format!("{text}; {more}");
         }
         return text;
@@ -182,6 +182,15 @@ pub(crate) fn reason(error: &tokio_postgres::Error) -> String {
         next = error.source();
     }
     text
+}
+
+/// What the server cannot know.
+fn hint(code: &SqlState) -> Option<&'static str> {
+    let lost = *code == SqlState::INVALID_SQL_STATEMENT_NAME || *code == SqlState::DUPLICATE_PSTATEMENT;
+    lost.then_some(
+        "behind a pooler that gives each transaction another server connection, prepared statements get lost: use the \
+         extended or the simple protocol",
+    )
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::{Error, Server};
 use load_core::record;
+use tokio_postgres::types::Type;
 
 /// Settings that change what is measured. None of them can hold a secret.
 const SETTINGS: &[&str] = &[
@@ -56,8 +57,11 @@ impl Server {
         let encrypted = connection.is_encrypted();
         let sql = "select name, current_setting(name) from pg_settings where name = any($1) order by name";
         let names: Vec<&str> = SETTINGS.to_vec();
-        let rows =
-            connection.client().query(sql, &[&names]).await.map_err(Error::statement("reading settings"))?;
+        let rows = connection
+            .client()
+            .query_typed(sql, &[(&names, Type::TEXT_ARRAY)])
+            .await
+            .map_err(Error::statement("reading settings"))?;
         let version = connection.server_version().to_owned();
         connection.close().await;
         let server = rows.iter().fold(record::Server::new(version), |server, row| {

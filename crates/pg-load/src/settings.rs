@@ -138,7 +138,7 @@ async fn room(connection: &Connection) -> Result<Room, Error> {
                       + coalesce(nullif(current_setting('reserved_connections', true), ''), '0')::bigint, \
                       (select count(*) from pg_stat_activity where backend_type = 'client backend' \
                        and application_name <> current_setting('application_name'))";
-    let row = connection.client().query_one(sql, &[]).await;
+    let row = connection.client().query_typed_one(sql, &[]).await;
     let row = row.map_err(Error::statement("asking for the limit of connections"))?;
     Ok(Room { limit: row.get(0), reserved: row.get(1), used: row.get(2) })
 }

@@ -13,6 +13,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
     time::{Duration, Instant},
 };
+use tokio_postgres::types::Type;
 
 /// Every name of a temporary database begins so.
 const PREFIX: &str = "openloop_";
@@ -176,13 +177,15 @@ async fn remove(admin: &Server, name: &str) -> Result<(), Error> {
 async fn remove_on(connection: &Connection, name: &str) -> Result<(), Error> {
     let client = connection.client();
     let what = || Error::statement(format!("dropping database {name}"));
-    let version =
-        client.query_one("select current_setting('server_version_num')::int", &[]).await.map_err(what())?;
+    let version = client
+        .query_typed_one("select current_setting('server_version_num')::int", &[])
+        .await
+        .map_err(what())?;
     let dropped = if version.get::<_, i32>(0) >= FORCES {
         client.batch_execute(&format!("drop database if exists {name} with (force)")).await
     } else {
         let sql = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()";
-        client.execute(sql, &[&name]).await.map_err(what())?;
+        client.execute_typed(sql, &[(&name, Type::TEXT)]).await.map_err(what())?;
         client.batch_execute(&format!("drop database if exists {name}")).await
     };
     if let Err(source) = dropped {
@@ -192,7 +195,7 @@ async fn remove_on(connection: &Connection, name: &str) -> Result<(), Error> {
         return Err(Error::Statement { what: format!("dropping database {name}{held_by}"), source });
     }
     let sql = "select count(*) from pg_database where datname = $1";
-    match client.query_one(sql, &[&name]).await.map_err(what())?.get::<_, i64>(0) {
+    match client.query_typed_one(sql, &[(&name, Type::TEXT)]).await.map_err(what())?.get::<_, i64>(0) {
         0 => Ok(()),
         _ => Err(Error::Remains { what: format!("database {name}") }),
     }
@@ -203,6 +206,6 @@ async fn sessions(connection: &Connection, name: &str) -> Result<String, Error> 
     let sql = "select coalesce(string_agg(format('process %s (%s, user %s)', pid, \
                coalesce(nullif(application_name, ''), backend_type), usename), ', ' order by pid), '') \
                from pg_stat_activity where datname = $1";
-    let row = connection.client().query_one(sql, &[&name]).await;
+    let row = connection.client().query_typed_one(sql, &[(&name, Type::TEXT)]).await;
     Ok(row.map_err(Error::statement("looking for sessions"))?.get(0))
 }

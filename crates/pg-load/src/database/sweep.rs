@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{Connection, Error};
 use std::fmt;
+use tokio_postgres::types::Type;
 
 /// What a sweep did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,7 +51,7 @@ impl fmt::Display for SweptDatabases {
 pub(super) async fn sweep(connection: &Connection) -> Result<SweptDatabases, Error> {
     let sql = "select d.datname::text, coalesce(shobj_description(d.oid, 'pg_database'), '') from pg_database d \
                where starts_with(d.datname::text, $1) order by 1";
-    let rows = connection.client().query(sql, &[&PREFIX]).await;
+    let rows = connection.client().query_typed(sql, &[(&PREFIX, Type::TEXT)]).await;
     let mut swept = SweptDatabases::default();
     for row in rows.map_err(Error::statement("looking for databases that were left over"))? {
         let (name, comment): (String, String) = (row.get(0), row.get(1));

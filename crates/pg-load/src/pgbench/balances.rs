@@ -57,7 +57,7 @@ pub(super) async fn read(client: &Client) -> Result<Balances, Error> {
                       (select coalesce(sum(tbalance), 0)::bigint from pgbench_tellers), \
                       (select coalesce(sum(bbalance), 0)::bigint from pgbench_branches), \
                       coalesce(sum(delta), 0)::bigint, count(*) from pgbench_history";
-    let row = client.query_one(sql, &[]).await.map_err(Error::statement("reading the balances"))?;
+    let row = client.query_typed_one(sql, &[]).await.map_err(Error::statement("reading the balances"))?;
     Ok(Balances {
         accounts: row.get(0),
         tellers: row.get(1),

@@ -2,10 +2,10 @@
 
 use super::{ACCOUNTS, TELLERS, table::Table};
 use crate::Error;
-use tokio_postgres::Client;
+use tokio_postgres::{Client, types::Type};
 
 pub(super) async fn exists(client: &Client, table: &str) -> Result<bool, Error> {
-    let row = client.query_one("select to_regclass($1) is not null", &[&table]).await;
+    let row = client.query_typed_one("select to_regclass($1) is not null", &[(&table, Type::TEXT)]).await;
     Ok(row.map_err(Error::statement(format!("looking for table {table}")))?.get(0))
 }
 
@@ -20,7 +20,10 @@ pub(super) async fn is_pgbench(client: &Client, table: &Table) -> Result<(), Err
                left join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped \
                where c.oid = to_regclass($1) group by c.oid, c.relkind";
     let what = || Error::statement(format!("looking at table {}", table.name));
-    let row = client.query_one(sql, &[&table.name, &table.key.unwrap_or_default()]).await.map_err(what())?;
+    let row = client
+        .query_typed_one(sql, &[(&table.name, Type::TEXT), (&table.key.unwrap_or_default(), Type::TEXT)])
+        .await
+        .map_err(what())?;
     let (is_table, has_key): (bool, bool) = (row.get(0), row.get(1));
     let columns: Vec<(String, String)> =
         row.get::<_, Vec<String>>(2).into_iter().zip(row.get::<_, Vec<String>>(3)).collect();
@@ -41,8 +44,10 @@ pub(super) async fn is_pgbench(client: &Client, table: &Table) -> Result<(), Err
 pub(super) async fn has_scale(client: &Client, scale: u32) -> Result<(), Error> {
     let sql = "select (select count(*) from pgbench_branches), (select count(*) from pgbench_tellers), \
                       (select coalesce(max(aid), 0)::bigint from pgbench_accounts)";
-    let row =
-        client.query_one(sql, &[]).await.map_err(Error::statement("looking at the scale of the data"))?;
+    let row = client
+        .query_typed_one(sql, &[])
+        .await
+        .map_err(Error::statement("looking at the scale of the data"))?;
     let scale = i64::from(scale);
     for (i, (table, what, expected)) in [
         ("pgbench_branches", "rows", scale),

@@ -36,7 +36,7 @@ pub(super) async fn load(
         connection.execute(format!("making {}", table.name), &sql).await?;
     }
     let version =
-        connection.client().query_one("select current_setting('server_version_num')::int", &[]).await;
+        connection.client().query_typed_one("select current_setting('server_version_num')::int", &[]).await;
     let freezes = version.map_err(Error::statement("asking for the version"))?.get::<_, i32>(0) >= FREEZES;
     let mut filling =
         Filling { connection, freezes, progress, rows: 0, of: (scale * (ACCOUNTS + TELLERS + 1)) as u64 };

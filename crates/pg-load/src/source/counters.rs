@@ -49,7 +49,8 @@ const GAUGES: [&str; 7] = [
 impl Views {
     pub(super) async fn of(client: &Client) -> Result<Views, Error> {
         let sql = "select current_setting('server_version_num')::int, to_regclass('pg_stat_statements') is not null";
-        let row = client.query_one(sql, &[]).await.map_err(Error::statement("asking for the version"))?;
+        let row =
+            client.query_typed_one(sql, &[]).await.map_err(Error::statement("asking for the version"))?;
         let version = row.get(0);
         Ok(Views { version, statements: row.get(1), sql: query(version) })
     }

@@ -69,6 +69,11 @@ impl Pg {
         self.dir.path()
     }
 
+    /// Whom the server runs as, when that is not us.
+    pub(crate) fn user(&self) -> Option<(u32, u32)> {
+        self.user
+    }
+
     pub(crate) fn data(&self) -> PathBuf {
         self.dir.path().join("data")
     }

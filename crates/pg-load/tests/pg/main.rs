@@ -5,7 +5,10 @@ mod connect;
 mod data;
 mod fixture;
 mod lost;
+mod parity;
+mod pooler;
 mod run;
+mod secrets;
 mod temporary;
 #[cfg(feature = "tls")]
 mod tls;
