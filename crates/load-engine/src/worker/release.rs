@@ -172,6 +172,10 @@ impl Feed {
 
     /// A capped catch-up: hands waiting arrivals to sessions that became idle meanwhile.
     fn start_waiting(&self, state: &mut State, now: u64) {
+        // Those that waited until the end of the phase do not start after it.
+        if now >= self.times.get().stop {
+            return;
+        }
         while !state.waiting.is_empty() && !state.idle.is_empty() && now >= state.not_before {
             let (Some(arrival), Some(slot)) = (state.waiting.pop_front(), state.idle.pop_front()) else {
                 return;
