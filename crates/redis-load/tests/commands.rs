@@ -43,10 +43,15 @@ fn real_every_listed_command_runs_and_is_counted_exactly() {
 
 #[test]
 fn real_a_unix_socket_and_a_password_work() {
-    let Some(server) = Server::start_with(&[], Some("p@ss word/1")) else { return };
+    // Where the server may make it, and we may find it.
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    let socket = dir.path().join("redis.sock").to_str().unwrap().to_owned();
+    let Some(server) = Server::start(&["--unixsocket", &socket, "--unixsocketperm", "777"]) else { return };
+    server.cli(&["ACL", "SETUSER", "odd-user", "on", ">p@ss word/1", "~*", "+@all"]);
     on_worker(async {
-        let url = format!("unix://{}?db=3", server.socket().display());
-        let target = redis_load::Target::url(&url).unwrap().password("p@ss word/1");
+        let url = format!("unix://{socket}?db=3");
+        let target = redis_load::Target::url(&url).unwrap().user("odd-user").password("p@ss word/1");
         let space = target.isolate().open().await.unwrap();
         let load = Redis::within(&space).command(Command::set()).build().unwrap();
         let mut driver = Driver::connect(&load).await.unwrap();
@@ -55,6 +60,9 @@ fn real_a_unix_socket_and_a_password_work() {
         drop(driver);
         assert!(space.cleanup().await.passed);
         assert_eq!(server.cli(&["-n", "3", "DBSIZE"]), "0");
+        let url = format!("redis://odd-user:p%40ss%20word%2F1@{}/4", server.address());
+        let space = redis_load::Target::url(&url).unwrap().isolate().open().await.unwrap();
+        assert!(space.cleanup().await.passed);
     });
 }
 

@@ -57,7 +57,7 @@ fn alone_rates_that_differ_by_ten_thousand_run_on_one_clock() {
 #[test]
 fn real_a_server_that_is_restarted_again_and_again_ends_no_session() {
     for client in [Client::Lean, Client::Fred] {
-        let Some(mut server) = Server::start(&[]) else { return };
+        let Some(server) = Server::start(&[]) else { return };
         let space = server.target().isolate().open_blocking().unwrap();
         let load = Redis::within(&space)
             .command(Command::set())
@@ -106,9 +106,9 @@ fn real_a_server_frozen_in_the_middle_is_timeouts_and_an_end_in_time() {
         let start = std::time::Instant::now();
         let run = thread::spawn(move || plan.run().unwrap());
         thread::sleep(Duration::from_millis(1200));
-        server.signal("STOP");
+        server.process().pause().unwrap();
         thread::sleep(Duration::from_millis(1200));
-        server.signal("CONT");
+        server.process().resume().unwrap();
         let record = run.join().unwrap();
         assert!(start.elapsed() < Duration::from_secs(20), "{client}: {:?}", start.elapsed());
         let redis = stream(&record, "redis");
@@ -125,7 +125,7 @@ fn real_a_server_frozen_in_the_middle_is_timeouts_and_an_end_in_time() {
 
 #[test]
 fn real_an_outage_under_an_open_load_is_bounded_and_counted() {
-    let Some(mut server) = Server::start(&[]) else { return };
+    let Some(server) = Server::start(&[]) else { return };
     let space = server.target().isolate().cleanup_limit(Duration::from_secs(1)).open_blocking().unwrap();
     let load = Redis::within(&space).command(Command::set()).keys(Keys::uniform(1000)).build().unwrap();
     let queue = Overload::queue(500);

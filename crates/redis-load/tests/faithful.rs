@@ -13,12 +13,9 @@ use std::{
 
 /// The commands that the server saw in database 15 while `run` ran, as lists of arguments.
 fn seen(server: &Server, run: impl FnOnce()) -> Vec<Vec<String>> {
-    let path = server.directory().join("monitor.txt");
-    let mut monitor = process::Command::new("redis-cli")
-        .args(["-p", &server.address().port().to_string(), "monitor"])
-        .stdout(File::create(&path).unwrap())
-        .spawn()
-        .unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("monitor.txt");
+    let mut monitor = server.redis_cli().arg("monitor").stdout(File::create(&path).unwrap()).spawn().unwrap();
     let wait_for = |text: &str| {
         let end = Instant::now() + Duration::from_secs(20);
         while Instant::now() < end && !std::fs::read_to_string(&path).unwrap().contains(text) {
@@ -40,6 +37,7 @@ fn seen(server: &Server, run: impl FnOnce()) -> Vec<Vec<String>> {
             !["CONFIG", "HGETALL", "SCAN", "EXISTS", "HSETNX", "HDEL", "UNLINK"].contains(&args[0].as_str())
                 && !args.iter().any(|a| a.starts_with("openloop:"))
                 && args[0] != "SELECT"
+                && args[0] != "AUTH"
         })
         .collect()
 }
@@ -70,6 +68,7 @@ fn real_requests_are_those_of_redis_benchmark() {
             let test = command.name();
             let theirs = seen(&server, || {
                 let mut args = vec!["-p".to_owned(), server.address().port().to_string()];
+                args.extend(["-a".to_owned(), server.password().to_owned()]);
                 args.extend(["-n", "1", "-c", "1", "-q", "--dbnum", "15", "-t", test].map(str::to_owned));
                 if random {
                     args.extend(["-r", "1000"].map(str::to_owned));
@@ -77,6 +76,7 @@ fn real_requests_are_those_of_redis_benchmark() {
                 let done = process::Command::new("redis-benchmark")
                     .args(args)
                     .stdout(Stdio::null())
+                    .stderr(Stdio::null())
                     .status()
                     .unwrap();
                 assert!(done.success());

@@ -37,7 +37,7 @@ fn lost(failure: &Failure) -> bool {
 
 #[test]
 fn real_a_server_that_is_killed_and_started_again() {
-    let Some(mut server) = Server::start(&[]) else { return };
+    let Some(server) = Server::start(&[]) else { return };
     for client in CLIENTS {
         let workload = load(&server.target(), client, get(), 10);
         on_worker(async {
@@ -123,12 +123,12 @@ fn real_a_frozen_server_times_out_and_thaws() {
         let workload = load(&target, client, Command::custom("INCR").arg("n"), 4);
         let mut driver = Driver::connect(&workload).await.unwrap();
         driver.many(2).await;
-        server.signal("STOP");
+        server.process().pause().unwrap();
         let start = Instant::now();
         let failure = driver.once().await.unwrap_err();
         let waited = start.elapsed();
         let refused = Driver::connect(&workload).await.err().unwrap();
-        server.signal("CONT");
+        server.process().resume().unwrap();
         assert_eq!((failure.class(), failure.code()), (Class::Timeout, "command"), "{client}: {failure:?}");
         assert!(lost(&failure));
         assert!((limit..limit * 20).contains(&waited), "{client}: {waited:?}");
@@ -244,12 +244,11 @@ fn real_a_replica_refuses_writes() {
 
 #[test]
 fn real_a_server_that_loads_its_data_says_so() {
-    let Some(mut server) =
+    let Some(server) =
         Server::start(&["--key-load-delay", "300", "--loading-process-events-interval-bytes", "1024"])
     else {
         return;
     };
-    server.cli15(&["DEBUG", "JMAP"]);
     on_worker(async {
         let space = server.target().isolate().open().await.unwrap();
         let fill = Redis::within(&space)
@@ -262,7 +261,11 @@ fn real_a_server_that_loads_its_data_says_so() {
         Driver::connect(&fill).await.unwrap().many(20).await;
         assert_eq!(server.cli(&["SAVE"]), "OK");
         // 20,000 keys at 0.3 ms each: six seconds of loading.
-        server.start_again();
+        server.process().restart_unawaited().await.unwrap();
+        let end = Instant::now() + Duration::from_secs(20);
+        while std::net::TcpStream::connect(server.address()).is_err() {
+            assert!(Instant::now() < end, "it does not listen");
+        }
         for client in CLIENTS {
             match Driver::connect(&load(&server.target(), client, get(), 1)).await {
                 Ok(mut driver) => {
@@ -418,7 +421,7 @@ fn push_messages_between_answers_are_passed_over() {
 
 #[test]
 fn real_a_session_that_cannot_be_opened_says_why() {
-    let Some(server) = Server::start_with(&["--databases", "4"], Some("right")) else { return };
+    let Some(server) = Server::start(&["--databases", "4"]) else { return };
     on_worker(async {
         let secret = "wr0ngsecret";
         for client in CLIENTS {

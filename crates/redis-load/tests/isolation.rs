@@ -6,7 +6,6 @@ use common::{Driver, Server, on_worker};
 use redis_load::{Command, Keys, Redis, RedisError, Space, Target};
 use std::{
     io::{BufRead, BufReader},
-    net::SocketAddr,
     process::{self, Stdio},
     time::{Duration, Instant},
 };
@@ -57,8 +56,8 @@ fn real_a_database_with_foreign_keys_is_refused_and_nothing_is_touched() {
 #[test]
 #[ignore = "a part of another test"]
 fn child_that_is_killed() {
-    let Ok(address) = std::env::var("REDIS_LOAD_TEST_CHILD") else { return };
-    let target = Target::address(address.parse::<SocketAddr>().unwrap());
+    let Ok(url) = std::env::var("REDIS_LOAD_TEST_CHILD") else { return };
+    let target = Target::url(&url).unwrap();
     let space = target.isolate().open_blocking().unwrap();
     on_worker(write(&space, 5000));
     println!("prefix {}", space.prefix());
@@ -71,7 +70,7 @@ fn real_what_a_killed_run_left_is_removed_and_reported() {
     let Some(server) = Server::start(&[]) else { return };
     let mut child = process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child_that_is_killed", "--ignored", "--nocapture"])
-        .env("REDIS_LOAD_TEST_CHILD", server.address().to_string())
+        .env("REDIS_LOAD_TEST_CHILD", format!("redis://:{}@{}", server.password(), server.address()))
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -159,7 +158,7 @@ fn real_a_hundred_thousand_keys_go_in_batches() {
 
 #[test]
 fn real_cleanup_says_when_it_cannot() {
-    let Some(mut server) = Server::start(&[]) else { return };
+    let Some(server) = Server::start(&[]) else { return };
     let limit = Duration::from_secs(1);
     let space = server.target().isolate().cleanup_limit(limit).open_blocking().unwrap();
     on_worker(write(&space, 100));
@@ -172,7 +171,7 @@ fn real_cleanup_says_when_it_cannot() {
 
 #[test]
 fn real_cleanup_waits_for_a_server_that_comes_back() {
-    let Some(mut server) = Server::start(&["--appendonly", "yes"]) else { return };
+    let Some(server) = Server::start(&["--appendonly", "yes"]) else { return };
     let space = server.target().isolate().open_blocking().unwrap();
     on_worker(write(&space, 1000));
     server.kill();
@@ -188,7 +187,7 @@ fn real_cleanup_waits_for_a_server_that_comes_back() {
 
 #[test]
 fn real_a_server_that_cannot_be_used_is_named() {
-    let Some(server) = Server::start_with(&["--databases", "4"], Some("right")) else { return };
+    let Some(server) = Server::start(&["--databases", "4"]) else { return };
     on_worker(async {
         let secret = "wr0ngsecret";
         let open = async |target: Target| target.isolate().open().await.unwrap_err().to_string();

@@ -11,6 +11,8 @@ use std::process::{self, Stdio};
 /// A server with TLS on a second port, and the authority of its certificate.
 fn server() -> Option<(Server, Target, Vec<u8>)> {
     let dir = tempfile::tempdir().unwrap();
+    // The server runs as another user.
+    std::fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let made = process::Command::new("openssl")
         .args([
@@ -34,6 +36,7 @@ fn server() -> Option<(Server, Target, Vec<u8>)> {
         eprintln!("SKIPPED: no openssl on this machine");
         return None;
     }
+    std::fs::set_permissions(path("key.pem"), std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let server = Server::start(&[
         "--tls-port",
@@ -46,7 +49,7 @@ fn server() -> Option<(Server, Target, Vec<u8>)> {
         "no",
     ])?;
     let pem = std::fs::read(path("cert.pem")).unwrap();
-    let target = Target::url(&format!("rediss://127.0.0.1:{port}")).unwrap();
+    let target = Target::url(&format!("rediss://127.0.0.1:{port}")).unwrap().password(server.password());
     Some((server, target, pem))
 }
 

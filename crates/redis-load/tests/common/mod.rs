@@ -6,92 +6,58 @@ use redis_load::{Client, Target};
 use std::{
     collections::BTreeMap,
     net::{SocketAddr, TcpListener, TcpStream},
-    path::PathBuf,
-    process::{Child, Command, Stdio},
+    process::Command,
     rc::Rc,
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
-use tempfile::TempDir;
 
-/// A redis-server on a free port of the loopback, gone when dropped.
-pub(crate) struct Server {
-    child: Child,
-    port: u16,
-    dir: TempDir,
-    password: Option<String>,
-    args: Vec<String>,
-}
+/// A redis-server of the test's own, with a password; gone when dropped, and when the test is killed.
+pub(crate) struct Server(testbed::Redis);
 
 impl Server {
-    /// Starts one; `None`, said aloud, when there is no redis-server on this machine.
+    /// Starts one with these settings, written as arguments; `None`, said aloud, when there is no redis-server on this machine.
     pub(crate) fn start(args: &[&str]) -> Option<Server> {
-        Server::start_with(args, None)
-    }
-
-    pub(crate) fn start_with(args: &[&str], password: Option<&str>) -> Option<Server> {
-        if Command::new("redis-server").arg("--version").stdout(Stdio::null()).status().is_err() {
+        if !testbed::installed("redis-server") {
             eprintln!("SKIPPED: no redis-server on this machine");
             return None;
         }
-        let args: Vec<String> = args.iter().map(|a| (*a).to_owned()).collect();
-        // Another may take the port before the server does.
-        for _ in 0..5 {
-            let dir = tempfile::tempdir().unwrap();
-            let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-            let child = spawn(port, &dir, password, &args);
-            let mut server =
-                Server { child, port, dir, password: password.map(str::to_owned), args: args.clone() };
-            if server.wait_listening() {
-                return Some(server);
-            }
+        let mut builder = testbed::Redis::builder().ready_within(Duration::from_secs(60));
+        for pair in args.chunks(2) {
+            builder = match pair {
+                ["--appendonly", "yes"] => builder.appendonly(true),
+                [name, value] => builder.config(name.trim_start_matches('-'), *value),
+                _ => panic!("a setting without a value"),
+            };
         }
-        panic!("redis-server does not start")
-    }
-
-    fn wait_listening(&mut self) -> bool {
-        let end = Instant::now() + Duration::from_secs(20);
-        while Instant::now() < end {
-            if self.child.try_wait().unwrap().is_some() {
-                return false;
-            }
-            if TcpStream::connect(self.address()).is_ok() {
-                return true;
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
-        false
+        Some(Server(builder.start_blocking().expect("redis-server starts")))
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
-        SocketAddr::from(([127, 0, 0, 1], self.port))
+        self.0.addr()
     }
 
-    pub(crate) fn socket(&self) -> PathBuf {
-        self.dir.path().join("redis.sock")
+    pub(crate) fn password(&self) -> &str {
+        self.0.password()
     }
 
-    pub(crate) fn directory(&self) -> PathBuf {
-        self.dir.path().to_owned()
-    }
-
-    /// Database 15, with the password if there is one, and limits that a busy machine keeps.
+    /// Database 15, and limits that a busy machine keeps.
     pub(crate) fn target(&self) -> Target {
-        let target = Target::address(self.address()).timeout(Duration::from_secs(20));
-        match &self.password {
-            Some(password) => target.password(password.clone()),
-            None => target,
-        }
+        Target::address(self.address()).password(self.password()).timeout(Duration::from_secs(20))
+    }
+
+    /// A command that speaks to it with the password.
+    pub(crate) fn redis_cli(&self) -> Command {
+        let mut command = Command::new("redis-cli");
+        command.args(["-h", "127.0.0.1", "-p", &self.address().port().to_string()]);
+        command.env("REDISCLI_AUTH", self.password());
+        command
     }
 
     /// What redis-cli prints.
     pub(crate) fn cli(&self, args: &[&str]) -> String {
-        let mut command = Command::new("redis-cli");
-        command.args(["-h", "127.0.0.1", "-p", &self.port.to_string()]).args(args);
-        if let Some(password) = &self.password {
-            command.env("REDISCLI_AUTH", password);
-        }
-        String::from_utf8_lossy(&command.output().expect("redis-cli").stdout).trim().to_owned()
+        let output = self.redis_cli().args(args).output().expect("redis-cli");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
     /// What redis-cli prints in database 15.
@@ -106,69 +72,20 @@ impl Server {
         line.map_or(0, |l| l.split(['=', ',']).nth(1).unwrap().parse().unwrap())
     }
 
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+    pub(crate) fn process(&self) -> &testbed::LocalProcess {
+        self.0.process()
     }
 
-    /// Sends a signal by name, such as `STOP`.
-    pub(crate) fn signal(&self, name: &str) {
-        assert!(
-            Command::new("kill")
-                .args([&format!("-{name}"), &self.pid().to_string()])
-                .status()
-                .unwrap()
-                .success()
-        );
+    pub(crate) fn kill(&self) {
+        self.process().kill().unwrap();
     }
 
-    pub(crate) fn kill(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    /// Starts it again on the same port, in the same directory, and waits until it is ready.
+    pub(crate) fn start_again(&self) {
+        // It may have been killed already.
+        let _ = self.process().kill();
+        self.process().start_blocking().expect("redis-server starts again");
     }
-
-    /// Starts it again on the same port, in the same directory.
-    pub(crate) fn start_again(&mut self) {
-        self.kill();
-        self.child = spawn(self.port, &self.dir, self.password.as_deref(), &self.args);
-        assert!(self.wait_listening(), "redis-server does not start again");
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-fn spawn(port: u16, dir: &TempDir, password: Option<&str>, args: &[String]) -> Child {
-    let mut command = Command::new("redis-server");
-    command
-        .args([
-            "--port",
-            &port.to_string(),
-            "--bind",
-            "127.0.0.1",
-            "--daemonize",
-            "no",
-            "--save",
-            "",
-            "--appendonly",
-            "no",
-        ])
-        .args(["--dir", dir.path().to_str().unwrap(), "--logfile", "redis.log", "--unixsocket"])
-        .arg(dir.path().join("redis.sock"))
-        .args(args)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null());
-    if let Some(password) = password {
-        let path = dir.path().join("auth.conf");
-        std::fs::write(&path, format!("requirepass \"{password}\"\n")).unwrap();
-        let config = path.to_str().unwrap().to_owned();
-        let mut with_config = Command::new("redis-server");
-        with_config.arg(config).args(command.get_args()).stdin(Stdio::null()).stdout(Stdio::null());
-        command = with_config;
-    }
-    command.spawn().unwrap()
 }
 
 /// Runs a future as a worker would: on a single-threaded runtime whose tasks may be `!Send`.
