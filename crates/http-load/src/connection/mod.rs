@@ -15,18 +15,59 @@ pub(crate) use one::One;
 pub(crate) use stream::Stream;
 use wire::{Traffic, Wire};
 
-use crate::{deadline::Deadline, fault::Step, reply::KEPT_BODY, request::Sending};
+use crate::{
+    deadline::Deadline,
+    fault::Step,
+    reply::KEPT_BODY,
+    request::{Requests, Sending},
+};
 use hyper::{HeaderMap, Request, StatusCode};
 use load_core::{Failure, Op};
 
 /// Bodies up to this size are copied behind their head and go out in one plain write.
 pub(crate) const COPIED_BODY: u64 = 16 * 1024;
 
-/// A complete answer.
+/// What to ask for.
+#[derive(Clone, Copy)]
+pub(crate) struct Ask<'a> {
+    pub(crate) requests: &'a Requests,
+    /// The number of the session that asks.
+    pub(crate) session: usize,
+}
+
+/// What came of the last exchange. A session has one for all its exchanges, so that its memory is used again.
+#[derive(Default)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body_bytes: u64,
+    /// As much of the body as a check may want to see.
+    pub(crate) kept: Vec<u8>,
+    /// Whether anything is to be kept.
+    pub(crate) keeps: bool,
+    /// Whether the request was one that may be sent twice (RFC 9110, section 9.2.2).
+    pub(crate) idempotent: bool,
+}
+
+impl Answer {
+    /// The next request, made in the memory of the last answer.
+    #[inline]
+    fn next_request(&mut self, ask: Ask<'_>, op: &mut Op) -> Request<Sending> {
+        let request = ask.requests.next(std::mem::take(&mut self.headers), op, ask.session);
+        self.idempotent = request.method().is_idempotent();
+        self.body_bytes = 0;
+        self.kept.clear();
+        request
+    }
+
+    #[inline]
+    fn took(&mut self, data: &[u8]) {
+        self.body_bytes += data.len() as u64;
+        if self.keeps {
+            let room = KEPT_BODY.saturating_sub(self.kept.len());
+            self.kept.extend_from_slice(&data[..data.len().min(room)]);
+        }
+    }
 }
 
 /// An exchange without a complete answer.
@@ -53,19 +94,19 @@ pub(crate) enum Connection {
 }
 
 impl Connection {
-    /// Sends a request and takes in the whole answer, its body into `keep` as far as there is one and room in it. Counts bytes
-    /// and marks the steps `first_byte` and `body`.
+    /// Makes a request, sends it and takes in the whole answer. Counts bytes and marks the steps `first_byte` and `body`.
+    #[inline]
     pub(crate) async fn exchange(
         &mut self,
-        request: Request<Sending>,
-        keep: Option<&mut Vec<u8>>,
+        ask: Ask<'_>,
+        answer: &mut Answer,
         op: &mut Op,
         deadline: &mut Deadline,
-    ) -> Result<Answer, Broken> {
+    ) -> Result<(), Broken> {
         match self {
-            Connection::One(one) => one.exchange(request, keep, op, deadline).await,
+            Connection::One(one) => one.exchange(ask, answer, op, deadline).await,
             #[cfg(feature = "http2")]
-            Connection::Many(seat) => seat.exchange(request, keep, op, deadline).await,
+            Connection::Many(seat) => seat.exchange(ask, answer, op, deadline).await,
         }
     }
 
@@ -116,14 +157,5 @@ impl Connection {
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Connection").field("open", &self.is_open()).field("answers", &self.answers()).finish()
-    }
-}
-
-/// Keeps of a body what there is room for.
-#[inline]
-fn keep_some(keep: &mut Option<&mut Vec<u8>>, data: &[u8]) {
-    if let Some(kept) = keep {
-        let room = KEPT_BODY.saturating_sub(kept.len());
-        kept.extend_from_slice(&data[..data.len().min(room)]);
     }
 }

@@ -1,6 +1,6 @@
 //! HTTP/1.1: one connection for one session.
 
-use super::{Answer, Broken, Stream, Traffic, Wire, gate::Gate, keep_some};
+use super::{Answer, Ask, Broken, Stream, Traffic, Wire, gate::Gate};
 use crate::{
     deadline::Deadline,
     fault::{self, Step},
@@ -8,7 +8,6 @@ use crate::{
 };
 use bytes::Bytes;
 use hyper::{
-    Request,
     body::{Body, Incoming},
     client::conn::http1::{self, SendRequest},
 };
@@ -54,21 +53,19 @@ impl One {
         self.driver.is_some()
     }
 
-    /// Sends a request and takes in the whole answer, its body into `keep` as far as there is one and room in it.
-    /// Marks the steps `first_byte` and `body`.
+    /// See [`Connection::exchange`](super::Connection::exchange).
     pub(crate) async fn exchange(
         &mut self,
-        request: Request<Sending>,
-        mut keep: Option<&mut Vec<u8>>,
+        ask: Ask<'_>,
+        answer: &mut Answer,
         op: &mut Op,
         deadline: &mut Deadline,
-    ) -> Result<Answer, Broken> {
+    ) -> Result<(), Broken> {
         let One { sender, driver, gate, traffic, answers } = self;
-        let mut response = pin!(sender.try_send_request(request));
+        let mut response = pin!(sender.try_send_request(answer.next_request(ask, op)));
         let (read_before, written_before) = (traffic.read.get(), traffic.written.get());
         let mut step = Step::FirstByte;
         let mut rest = Bytes::new();
-        let mut answer = None;
         let mut body: Option<Incoming> = None;
         let mut seen = traffic.events.get();
         let result = std::future::poll_fn(|task| {
@@ -87,13 +84,13 @@ impl One {
                 }
                 // An answer can only be there when something was read or the connection is at its end.
                 let news = traffic.events.get() != seen || driver.is_none();
-                if news && body.is_none() && answer.is_none() {
+                if news && body.is_none() {
                     seen = traffic.events.get();
                     match response.as_mut().poll(cx) {
                         Poll::Ready(Ok(head)) => {
                             let (head, incoming) = head.into_parts();
-                            answer =
-                                Some(Answer { status: head.status, headers: head.headers, body_bytes: 0 });
+                            answer.status = head.status;
+                            answer.headers = head.headers;
                             body = Some(incoming);
                             step = Step::Body;
                         }
@@ -115,14 +112,12 @@ impl One {
                     match Pin::new(incoming).poll_frame(cx) {
                         Poll::Ready(Some(Ok(frame))) => {
                             moved = true;
-                            if let (Some(data), Some(answer)) = (frame.data_ref(), &mut answer) {
-                                answer.body_bytes += data.len() as u64;
-                                keep_some(&mut keep, data);
+                            if let Some(data) = frame.data_ref() {
+                                answer.took(data);
                             }
                         }
                         Poll::Ready(None) => {
-                            body = None;
-                            return Poll::Ready(Ok(answer.take().expect("it came before its body")));
+                            return Poll::Ready(Ok(()));
                         }
                         Poll::Ready(Some(Err(error))) => {
                             let failure = fault::broken(Step::Body, &error, &rest);
@@ -143,13 +138,13 @@ impl One {
         .await;
         op.bytes_in((traffic.read.get() - read_before) as usize);
         op.bytes_out((traffic.written.get() - written_before) as usize);
-        let answer = result?;
+        result?;
         op.mark("body");
         *answers += 1;
         if !rest.is_empty() {
             op.count("trailing_bytes", 1);
         }
-        Ok(answer)
+        Ok(())
     }
 
     /// After an answer: whether the request had been sent in full by then. If not, the connection is of no more use.

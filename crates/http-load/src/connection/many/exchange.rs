@@ -2,14 +2,14 @@
 
 use super::{Seat, body::Upload, fault};
 use crate::{
-    connection::{Answer, Broken, keep_some},
+    connection::{Answer, Ask, Broken},
     deadline::Deadline,
     fault::Step,
     request::Sending,
 };
 use h2::{RecvStream, client::ResponseFuture};
 use hyper::{
-    HeaderMap, Request, StatusCode, Uri, Version,
+    Request, Uri, Version,
     body::Body,
     header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderValue},
     http::uri::{Authority, Scheme},
@@ -26,21 +26,19 @@ struct Exchange<'a> {
     step: Step,
     response: ResponseFuture,
     upload: Option<Upload>,
-    head: Option<(StatusCode, HeaderMap)>,
+    answer: &'a mut Answer,
     body: Option<RecvStream>,
-    body_bytes: u64,
-    keep: Option<&'a mut Vec<u8>>,
 }
 
 impl Seat {
     pub(crate) async fn exchange(
         &mut self,
-        request: Request<Sending>,
-        keep: Option<&mut Vec<u8>>,
+        ask: Ask<'_>,
+        answer: &mut Answer,
         op: &mut Op,
         deadline: &mut Deadline,
-    ) -> Result<Answer, Broken> {
-        let result = self.attempt(request, keep, op, deadline).await;
+    ) -> Result<(), Broken> {
+        let result = self.attempt(ask, answer, op, deadline).await;
         let (read, written) = self.live().count();
         op.bytes_in(read as usize);
         op.bytes_out(written as usize);
@@ -60,12 +58,12 @@ impl Seat {
 
     async fn attempt(
         &mut self,
-        request: Request<Sending>,
-        keep: Option<&mut Vec<u8>>,
+        ask: Ask<'_>,
+        answer: &mut Answer,
         op: &mut Op,
         deadline: &mut Deadline,
-    ) -> Result<Answer, Broken> {
-        let (head, body) = prepared(request, &self.live().scheme);
+    ) -> Result<(), Broken> {
+        let (head, body) = prepared(answer.next_request(ask, op), &self.live().scheme);
         let send = self.send.as_mut().expect("a seat is opened before it is used");
         let ready = std::future::poll_fn(|cx| match send.poll_ready(cx) {
             Poll::Ready(ready) => Poll::Ready(Some(ready)),
@@ -82,10 +80,8 @@ impl Seat {
             step: Step::FirstByte,
             response,
             upload: (!empty).then(|| Upload::new(body, stream)),
-            head: None,
+            answer,
             body: None,
-            body_bytes: 0,
-            keep,
         };
         let ended = std::future::poll_fn(|cx| match exchange.poll(cx, op) {
             Poll::Ready(ended) => Poll::Ready(Some(ended)),
@@ -95,8 +91,7 @@ impl Seat {
             None => Err(Broken::TimedOut(exchange.step)),
             Some(Ok(())) => {
                 self.sent_all = exchange.upload.is_none();
-                let (status, headers) = exchange.head.take().expect("the head comes first");
-                Ok(Answer { status, headers, body_bytes: exchange.body_bytes })
+                Ok(())
             }
             Some(Err(error)) => {
                 let step = exchange.step;
@@ -125,12 +120,13 @@ impl Exchange<'_> {
                 self.upload = None;
             }
         }
-        if self.head.is_none() {
+        if self.body.is_none() {
             let Poll::Ready(response) = Pin::new(&mut self.response).poll(cx) else { return Poll::Pending };
             let (head, body) = response?.into_parts();
             op.mark("first_byte");
             self.step = Step::Body;
-            self.head = Some((head.status, head.headers));
+            self.answer.status = head.status;
+            self.answer.headers = head.headers;
             self.body = Some(body);
         }
         let Some(body) = &mut self.body else { return Poll::Ready(Ok(())) };
@@ -140,8 +136,7 @@ impl Exchange<'_> {
                 Poll::Ready(Some(Err(error))) if fault::is_enough(&error) => return Poll::Ready(Ok(())),
                 Poll::Ready(Some(data)) => {
                     let data = data?;
-                    self.body_bytes += data.len() as u64;
-                    keep_some(&mut self.keep, &data);
+                    self.answer.took(&data);
                     body.flow_control().release_capacity(data.len())?;
                 }
                 Poll::Ready(None) => match body.poll_trailers(cx) {
