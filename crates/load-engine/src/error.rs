@@ -45,6 +45,14 @@ pub enum RunError {
         /// The reason.
         why: String,
     },
+    /// A limit of the plan stopped the run in its first warm-up, before anything was measured.
+    #[error("stopped before anything was measured: stream {stream:?}: {why}")]
+    Aborted {
+        /// The stream that was beyond the limit.
+        stream: String,
+        /// The limit and what was found.
+        why: String,
+    },
     /// The run was stopped before anything was measured.
     #[error("the run was stopped before anything was measured")]
     Cancelled,

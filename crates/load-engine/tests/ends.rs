@@ -1,8 +1,8 @@
 //! Ends of runs that something keeps from ending: operations that hang, streams that end before others, panics.
 
 use load_core::{
-    Failure, Load, Op, Outcome, Record, Schedule, Session, SessionId, VirtualTime, Workload, with_session,
-    workload,
+    Failure, Load, Op, Outcome, Overload, Record, Schedule, Session, SessionId, VirtualTime, Workload,
+    with_session, workload,
 };
 use load_engine::{Plan, RunError};
 use std::{
@@ -231,4 +231,32 @@ fn operations_that_never_end_contradict_nothing() {
     assert_eq!((s.accounting.succeeded, s.accounting.unfinished), (20_000, 10));
     let little = s.verdict.evidence["little"].number().unwrap();
     assert!(little < 0.01, "ten were in flight all the time, as their times say: {little}");
+}
+
+#[test]
+fn a_limit_stops_a_warm_up_and_says_why() {
+    let fails = workload(async |_: &mut Op| -> Outcome {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        Err(Failure::check("no"))
+    });
+    let slow = workload(async |_: &mut Op| -> Outcome {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Ok(())
+    });
+    let rate = Load::open(Schedule::constant(500.0).unwrap()).sessions(2).overload(Overload::Abort);
+    let hour = Duration::from_secs(3600);
+    for plan in [
+        Plan::new().stream("s", fails, Load::closed(1)).stop_after_failures(10),
+        Plan::new().stream("s", slow, rate),
+    ] {
+        match within(Duration::from_secs(10), plan.warmup(hour).drain(Duration::from_millis(50)), None) {
+            Err(RunError::Aborted { stream, why }) => {
+                assert!(
+                    stream == "s" && why.contains("limit") || why.contains("overload policy"),
+                    "{stream}: {why}"
+                );
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }

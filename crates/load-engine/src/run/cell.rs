@@ -308,6 +308,7 @@ impl Cell<'_> {
                     self.tell(Stage::Measuring, times.measure, Some(times.stop - times.measure));
                 } else if !begun {
                     self.watch.look_before();
+                    self.count_failures();
                 } else if !ended {
                     // Not when the first worker is done: a count may end one stream long before another.
                     ended = now >= stop;
@@ -352,7 +353,10 @@ impl Cell<'_> {
             self.watch.sample(self.clock.now(), true, &self.over);
         }
         if interrupted && stop <= times.measure {
-            return Ok(None);
+            return match self.aborted {
+                Some(Abort { stream, why }) => Err(RunError::Aborted { stream, why }),
+                None => Ok(None),
+            };
         }
         Ok(Some(self.finish(times, stop, interrupted, gaps.found)))
     }

@@ -58,6 +58,9 @@ pub(super) fn run(
         Err(error) if !record.streams.is_empty() => {
             record.interrupted = true;
             record.events.push(Event::new(clock.now(), "run ended early", error.to_string()));
+            if let RunError::Aborted { stream, why } = &error {
+                record.checks.push(Check::new(format!("abort.{stream}"), false, 0, why.clone()));
+            }
             Ok(record)
         }
         Err(error) => Err(error),
