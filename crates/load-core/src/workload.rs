@@ -19,7 +19,8 @@ pub trait Workload: Send + Sync + 'static {
     /// Opens a session, on the worker where it will live. Called again when a session is lost
     /// ([`Failure::reconnect`]), after a back-off that starts at 1 ms and is bounded.
     ///
-    /// Connecting is counted and timed apart from operations; steps marked on `op` show how long its parts took.
+    /// Connecting is counted and timed apart from operations; steps marked on `op` show how long its parts took. They stand
+    /// among the stream's steps in the record, so give them names that operations do not use.
     ///
     /// # Errors
     /// A [`Failure`] says why not. When no session of a stream connects, the run does not start.
@@ -63,8 +64,9 @@ pub trait Workload: Send + Sync + 'static {
 ///
 /// For each operation the engine asks [`prepare`](Session::prepare), then [`call`](Session::call), and in a closed loop
 /// [`think`](Session::think). A panic in any of them is caught and counted as a failure of class
-/// [`Panic`](crate::Class::Panic), and a new session follows; that needs `panic = "unwind"`, the default, in the
-/// profile of the program.
+/// [`Panic`](crate::Class::Panic), of the operation that ran, or among the failed connects when none did (in `connect`,
+/// `prepare`, `close`), and a new session follows; that needs `panic = "unwind"`, the default, in the profile of the
+/// program.
 pub trait Session: 'static {
     /// One operation. The engine times it, from just before the call to its end.
     ///
@@ -131,12 +133,13 @@ impl SessionId {
         SessionId { index, total, worker, seed }
     }
 
-    /// The number of the session in its stream, from 0.
+    /// The number of the session in its stream, from 0. Sessions that [`Overload::Expand`](crate::Overload::Expand) adds
+    /// have numbers from [`total`](SessionId::total) on.
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// How many sessions the stream has.
+    /// How many sessions the stream was asked to have.
     pub fn total(&self) -> usize {
         self.total
     }

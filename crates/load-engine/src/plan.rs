@@ -96,8 +96,8 @@ impl Plan {
         self
     }
 
-    /// Measures at several levels one after the other, each with the load that `load` makes of it (for every stream). Their
-    /// order is rotated from round to round, so that none is always the first.
+    /// Measures at several levels one after the other, each with the load that `load` makes of it, for every stream and in
+    /// place of the stream's own. Their order is rotated from round to round, so that none is always the first.
     ///
     /// ```
     /// # use load_engine::Plan; use load_core::Load;
