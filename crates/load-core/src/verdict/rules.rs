@@ -109,7 +109,7 @@ pub const RULES: &[Rule] = &[
         Below,
         0.9,
         0.8,
-        "rate against a null target of the shortest service time / (concurrency / that time)",
+        "rate against a null target that answers after d / (concurrency / d)",
         "this client cannot keep so many operations going at once",
     ),
     rule(
