@@ -175,7 +175,8 @@ impl Plan {
     /// How long each calibration runs (300 ms unless told otherwise; zero: none). Before the first round each workload that
     /// has a null target is run against it, at each level: once as fast as it can, once against a target that answers
     /// late. That gives the figures `ceiling` and `concurrency kept` of the verdict. A process calibrates the same
-    /// workload at the same concurrency once.
+    /// workload at the same concurrency once: the same type that describes itself in the same words
+    /// ([`Workload::describe`]).
     pub fn calibrate(mut self, each: Duration) -> Plan {
         self.calibration = each;
         self

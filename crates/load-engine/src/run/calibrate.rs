@@ -30,8 +30,11 @@ pub(super) struct Calibration {
     pub(super) kept: Option<f64>,
 }
 
-/// Workload, sessions, workers.
-type Key = ((TypeId, String), usize, usize);
+/// Workload, sessions, workers, length.
+type Key = ((TypeId, String), usize, usize, Duration);
+
+/// What `Workload::describe` says by default, alone or as a part: two such workloads may differ in all but their type.
+const UNDESCRIBED: &str = "custom workload";
 
 /// A process measures the same thing once.
 static KNOWN: Mutex<Option<HashMap<Key, Calibration>>> = Mutex::new(None);
@@ -43,9 +46,11 @@ pub(super) fn of(plan: &Plan, stream: &Arc<Stream>, load: &Load, stopper: &Stopp
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let (sessions, workers) = (load.session_count(), load.worker_count(cores));
-    let key = (stream.kind(), sessions, workers);
-    if let Some(known) =
-        KNOWN.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|k| k.get(&key))
+    let key = (stream.kind(), sessions, workers, plan.calibration);
+    let told_apart = !stream.workload().contains(UNDESCRIBED);
+    if told_apart
+        && let Some(known) =
+            KNOWN.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|k| k.get(&key))
     {
         return *known;
     }
@@ -65,8 +70,10 @@ pub(super) fn of(plan: &Plan, stream: &Arc<Stream>, load: &Load, stopper: &Stopp
     let length = plan.calibration.max(delay * ROUND_TRIPS).min(LONGEST);
     let kept = rate(delay, length).map(|rate| rate * delay.as_secs_f64() / sessions as f64);
     let calibration = Calibration { ceiling: Some(ceiling), kept };
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.get_or_insert_with(HashMap::new).insert(key, calibration);
+    if told_apart {
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get_or_insert_with(HashMap::new).insert(key, calibration);
+    }
     calibration
 }
 
