@@ -7,9 +7,11 @@ pub mod blocking;
 mod flags;
 mod interrupt;
 mod progress;
+mod published;
 mod run;
 mod target;
 
 pub use flags::{Flags, Stack, arguments};
-pub use run::{Failed, finish, measure, measure_async};
+pub use published::published_mix;
+pub use run::{Failed, finish, finish_with, measure, measure_async};
 pub use target::{http_target, is_local};

@@ -48,13 +48,25 @@ fn heading(p: &Progress) -> String {
     if p.stage != Stage::Measuring {
         return String::new();
     }
-    let level = if p.level.is_empty() { String::new() } else { format!(", level {}", p.level) };
+    let level = place(p);
     let length = p.length.map_or(String::new(), |l| format!(" for {} s", l.as_secs_f64()));
     format!("round {} of {}{level}: measuring{length}", p.round, p.rounds)
 }
 
+/// Phase and level, where there are several.
+fn place(p: &Progress) -> String {
+    let mut text = String::new();
+    if !matches!(p.phase.as_str(), "" | "measure") {
+        text += &format!(", {}", p.phase);
+    }
+    if !p.level.is_empty() {
+        text += &format!(", level {}", p.level);
+    }
+    text
+}
+
 fn line(p: &Progress) -> String {
-    let level = if p.level.is_empty() { String::new() } else { format!(", level {}", p.level) };
+    let level = place(p);
     let stage = match p.stage {
         Stage::Connecting => "connecting",
         Stage::WarmingUp => "warming up",

@@ -70,6 +70,15 @@ fn failed(error: RunError) -> Failed {
 
 /// Prints the report, writes the files that were asked for, and answers the exit status.
 pub fn finish(result: Result<Record, Failed>, flags: &Flags) -> ExitCode {
+    finish_with(result, flags, |_| String::new())
+}
+
+/// The same, with more to print after the report.
+pub fn finish_with(
+    result: Result<Record, Failed>,
+    flags: &Flags,
+    more: impl FnOnce(&Record) -> String,
+) -> ExitCode {
     let record = match result {
         Ok(record) => record,
         Err(Failed(text)) => {
@@ -80,6 +89,7 @@ pub fn finish(result: Result<Record, Failed>, flags: &Flags) -> ExitCode {
     let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     // A closed pipe (`| head`) is no reason to lose the file.
     let _ = writeln!(std::io::stdout(), "{}", report::Text::new().colour(colour).render(&record));
+    let _ = write!(std::io::stdout(), "{}", more(&record));
     if let Some(path) = &flags.json {
         match write(path, &record) {
             Ok(()) => eprintln!("record: {}", path.display()),
