@@ -77,9 +77,10 @@ fn pair(a: &StreamRecord, b: &StreamRecord) -> bool {
     (&a.name, &a.level, a.round) == (&b.name, &b.level, b.round)
 }
 
-/// How many other streams ran in the phase of this one.
+/// How many other streams ran in the phase of this one. Their levels may be others: without levels in the plan each stream
+/// has that of its own load.
 fn beside(record: &Record, s: &StreamRecord) -> usize {
-    let same = |o: &&StreamRecord| (&o.phase, &o.level, o.round) == (&s.phase, &s.level, s.round);
+    let same = |o: &&StreamRecord| (&o.phase, o.round) == (&s.phase, s.round);
     record.streams.iter().filter(same).filter(|o| o.name != s.name).count()
 }
 

@@ -6,9 +6,9 @@ use common::*;
 use load_core::{Record, record::StreamRecord};
 use report::interference;
 
-/// A stream of `n` successes in 1 s, all of them `ms` long.
+/// A stream of `n` successes in 1 s, all of them `ms` long; each stream at a level of its own.
 fn stream(name: &str, phase: &str, round: u32, n: u64, ms: u64) -> StreamRecord {
-    let mut s = closed(name, 50, round, n);
+    let mut s = closed(name, if name == "nginx" { 50 } else { 20 }, round, n);
     s.phase = phase.into();
     s.response = distribution((0..n).map(|_| ms * MS));
     s
