@@ -84,6 +84,10 @@ pub fn recompute(stream: &StreamRecord) -> Status {
         Some(us) if us > 200.0 => above("lateness", 0.10, 0.50),
         _ => Status::Valid,
     };
+    let loop_lag = match figure("loop_lag_p50_us") {
+        Some(us) if us > 10.0 => above("loop_lag", 0.25, 0.50),
+        _ => Status::Valid,
+    };
     let samples = match figure("samples") {
         Some(0.0) => Status::Rejected,
         Some(n) if n < 30.0 => Status::Suspect,
@@ -96,7 +100,7 @@ pub fn recompute(stream: &StreamRecord) -> Status {
         above("run_queue", 0.10, 0.30),
         above("stolen", 0.02, 0.10),
         lateness,
-        above("loop_lag", 0.25, 0.50),
+        loop_lag,
         below("concurrency_kept", 0.9, 0.8),
         above("local_limits", 0.0, 0.01),
         below("connections", 1.0, 0.8),

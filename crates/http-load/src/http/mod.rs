@@ -5,6 +5,7 @@ mod connections;
 mod requests;
 
 use crate::{
+    NullTarget,
     connection::{Addresses, COPIED_BODY},
     deadline::Deadline,
     reply::Checks,
@@ -12,8 +13,8 @@ use crate::{
     session::HttpSession,
 };
 use hyper::Method;
-use load_core::{ConfigError, Failure, Op, SessionId, Workload};
-use std::{fmt, sync::Arc, time::Duration};
+use load_core::{ConfigError, Failure, NullTargetError, Nulled, Op, SessionId, Workload};
+use std::{fmt, io, sync::Arc, time::Duration};
 
 /// How long an operation may take unless told otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -156,5 +157,37 @@ impl Workload for Http {
         let mut session = HttpSession::new(Arc::clone(&self.shared), deadline, id.index());
         session.first_connection(op).await?;
         Ok(session)
+    }
+
+    fn describe(&self) -> String {
+        let Shared { requests, keep_alive, .. } = &*self.shared;
+        let Template { method, paths, .. } = requests.template();
+        let more = match paths.count() {
+            1 => String::new(),
+            n => format!(" and {} more", n - 1),
+        };
+        let kept = if *keep_alive { "keep-alive" } else { "a connection each" };
+        let tls = if self.shared.addresses.target().tls { " over TLS" } else { "" };
+        format!("{method} {}{more}, {}{tls}, {kept}", paths.first(), self.shared.version())
+    }
+
+    fn null_target(&self, delay: Duration) -> Result<Option<Nulled<Http>>, NullTargetError> {
+        let target = self.start_null(delay).map_err(|error| NullTargetError::new(self.describe(), error))?;
+        Ok(Some(Nulled::new(self.against(target.address()), target)))
+    }
+}
+
+impl Http {
+    /// A null target that speaks what this workload speaks.
+    fn start_null(&self, delay: Duration) -> io::Result<NullTarget> {
+        match (self.shared.addresses.target().tls, self.shared.version()) {
+            #[cfg(all(feature = "tls", feature = "http2"))]
+            (true, "HTTP/2") => NullTarget::start_http2_tls(delay),
+            #[cfg(feature = "tls")]
+            (true, _) => NullTarget::start_tls(delay),
+            #[cfg(feature = "http2")]
+            (false, "HTTP/2") => NullTarget::start_http2(delay),
+            _ => NullTarget::start(delay),
+        }
     }
 }

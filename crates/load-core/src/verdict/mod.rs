@@ -153,7 +153,6 @@ mod tests {
             ("generator_cpu", 0.8, 0.81, Some(0.96)),
             ("run_queue", 0.1, 0.11, Some(0.31)),
             ("stolen", 0.02, 0.03, Some(0.11)),
-            ("loop_lag", 0.25, 0.26, Some(0.51)),
             ("concurrency_kept", 0.9, 0.89, Some(0.79)),
             ("local_limits", 0.0, 0.001, Some(0.011)),
             ("connections", 1.0, 0.99, Some(0.79)),
@@ -173,9 +172,12 @@ mod tests {
     }
 
     #[test]
-    fn lateness_counts_only_above_its_floor() {
+    fn lateness_and_loop_lag_count_only_above_their_floors() {
         assert_eq!(judged(&[("lateness", 0.6), ("lateness_p99_us", 150.0)]).status, Status::Valid);
         assert_eq!(judged(&[("lateness", 0.6), ("lateness_p99_us", 250.0)]).status, Status::Rejected);
+        let lag = |share, us| judged(&[("loop_lag", share), ("loop_lag_p50_us", us)]).status;
+        assert_eq!([lag(9.0, 5.0), lag(0.25, 50.0)], [Status::Valid; 2]);
+        assert_eq!([lag(0.26, 50.0), lag(0.51, 50.0)], [Status::Suspect, Status::Rejected]);
     }
 
     #[test]

@@ -96,14 +96,16 @@ pub const RULES: &[Rule] = &[
         figure: "(lateness + dispatch) p99 / response p99",
         means: "operations started late because of the load generator",
     },
-    rule(
-        "loop_lag",
-        Above,
-        0.25,
-        0.50,
-        "loop lag p50 / service p50",
-        "ready sessions waited for their turn on the worker; that wait is in every latency",
-    ),
+    Rule {
+        name: "loop_lag",
+        worse: Above,
+        suspect: 0.25,
+        rejected: Some(0.50),
+        // An operation that takes no time has no time that a lag could spoil.
+        only_above: Some(("loop_lag_p50_us", 10.0)),
+        figure: "loop lag p50 / service p50",
+        means: "ready sessions waited for their turn on the worker; that wait is in every latency",
+    },
     rule(
         "concurrency_kept",
         Below,

@@ -36,6 +36,8 @@ type Key = ((TypeId, String), usize, usize, Duration);
 /// What `Workload::describe` says by default, alone or as a part: two such workloads may differ in all but their type.
 const UNDESCRIBED: &str = "custom workload";
 
+/// One calibration at a time: two runs that begin together would halve each other's ceiling, for good.
+static ALONE: Mutex<()> = Mutex::new(());
 /// A process measures the same thing once.
 static KNOWN: Mutex<Option<HashMap<Key, Calibration>>> = Mutex::new(None);
 
@@ -47,6 +49,7 @@ pub(super) fn of(plan: &Plan, stream: &Arc<Stream>, load: &Load, stopper: &Stopp
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let (sessions, workers) = (load.session_count(), load.worker_count(cores));
     let key = (stream.kind(), sessions, workers, plan.calibration);
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let told_apart = !stream.workload().contains(UNDESCRIBED);
     if told_apart
         && let Some(known) =

@@ -89,6 +89,10 @@ pub(super) struct StreamDone {
     pub(super) windows: Vec<Window>,
     pub(super) probes: Probes,
     pub(super) open_at_start: u64,
+    /// The most sessions that were open at once, as far as they were looked at.
+    pub(super) open_most: u64,
+    /// Sessions at the end: more than asked when the policy added some.
+    pub(super) sessions: u64,
     pub(super) stopped_at: u64,
     pub(super) drained_at: u64,
 }
@@ -126,6 +130,7 @@ struct Line {
     probes: Probes,
     stopped_at: u64,
     drained_at: u64,
+    sessions: u64,
 }
 
 /// Runs a cell to its end; `Ok(None)` when it was stopped before anything was measured.
@@ -213,6 +218,7 @@ impl Cell<'_> {
                 probes: Probes::default(),
                 stopped_at: 0,
                 drained_at: 0,
+                sessions: 0,
             });
         }
         self.watch = Watch::new(probes);
@@ -245,11 +251,14 @@ impl Cell<'_> {
         let started = Instant::now();
         let limit = self.plan.connect_timeout + Duration::from_secs(1) + GRACE;
         let mut ready = vec![false; self.workers.len()];
-        let mut causes: Vec<Option<String>> = vec![None; self.workers.len()];
+        let mut causes: Vec<Option<String>> = vec![None; self.lines.len()];
         while let Some(waiting) = ready.iter().position(|r| !r) {
             match self.from.recv_timeout(Duration::from_millis(10)) {
-                Ok(Message::Ready { worker, thread, first_failure }) => {
-                    (ready[worker], causes[worker]) = (true, first_failure);
+                Ok(Message::Ready { worker, thread, failures }) => {
+                    ready[worker] = true;
+                    for (feed, failure) in failures {
+                        causes[self.feeds[feed]].get_or_insert(failure);
+                    }
                     self.watch.add_thread(thread);
                 }
                 Ok(Message::Broken { worker, why }) => return Err(RunError::Worker { worker, why }),
@@ -269,12 +278,8 @@ impl Cell<'_> {
         for (number, line) in self.lines.iter().enumerate() {
             let (open, asked) = (self.watch.open(number), line.load.session_count() as u64);
             if open == 0 || (self.plan.strict_connections && open < asked) {
-                let cause = self
-                    .workers
-                    .iter()
-                    .zip(&causes)
-                    .find_map(|(streams, cause)| cause.clone().filter(|_| streams.contains(&number)))
-                    .unwrap_or_else(|| format!("not connected within {:?}", self.plan.connect_timeout));
+                let late = || format!("not connected within {:?}", self.plan.connect_timeout);
+                let cause = causes[number].clone().unwrap_or_else(late);
                 let _ = self.control.send(Control::Quit);
                 return Err(RunError::Connect { stream: line.stream.name().into(), open, asked, cause });
             }
@@ -372,9 +377,11 @@ impl Cell<'_> {
                     line.part.add(feed.part);
                     line.stopped_at = line.stopped_at.max(feed.stopped_at);
                     line.drained_at = line.drained_at.max(feed.drained_at);
+                    line.sessions += feed.sessions;
                     line.probes.count = line.probes.count.max(feed.probes.count);
                     line.probes.calling += feed.probes.calling;
                     line.probes.engaged += feed.probes.engaged;
+                    line.probes.reconnecting += feed.probes.reconnecting;
                 }
             }
             Message::Aborted { worker } => {
@@ -457,6 +464,8 @@ impl Cell<'_> {
                 StreamDone {
                     windows: line.windows.finish(stopped_at),
                     probes: if virtual_time { line.probes } else { self.watch.probes(number) },
+                    open_most: self.watch.open_most.get(number).copied().unwrap_or(0),
+                    sessions: line.sessions,
                     open_at_start: match self.watch.open_at_start.get(number) {
                         Some(open) => *open,
                         None => line.part.connects_ok.min(line.load.session_count() as u64),

@@ -13,6 +13,9 @@ const LEAST_PROBES: u64 = 20;
 /// Little's law is judged when the sampling error of what is in flight is below this.
 const LITTLE_ERROR: f64 = 0.03;
 
+/// Sessions without a connection for more than this share of the time are a finding.
+const RECONNECTING: f64 = 0.1;
+
 /// The figures of one stream in one cell.
 pub(super) fn of(
     cell: &CellDone,
@@ -56,10 +59,11 @@ pub(super) fn of(
     if sessions > stream.workers as f64 {
         let service = if open { &part.service } else { &part.response };
         let lag = part.loop_lag.quantile(0.5).map(|ns| ns as f64);
+        set("loop_lag_p50_us", lag.map(|ns| ns / 1e3));
         set("loop_lag", lag.and_then(|lag| Some(lag / service.quantile(0.5).filter(|s| *s > 0)? as f64)));
     }
     set("local_limits", (books.scheduled > 0).then(|| part.local_limits as f64 / books.scheduled as f64));
-    set("connections", Some(stream.open_at_start as f64 / sessions));
+    set("connections", Some(stream.open_at_start.max(stream.open_most) as f64 / sessions));
     set("little", little(stream, in_flight, elapsed_ns));
     set("samples", Some(books.completed() as f64));
     let accounted = books.succeeded + books.failed + books.dropped + books.skipped + books.unfinished;
@@ -71,7 +75,7 @@ pub(super) fn of(
 /// lies before or after the phase is cut off. `None` when the sampling error of what is in flight would drown it.
 fn little(stream: &StreamDone, in_flight: Option<f64>, elapsed_ns: u64) -> Option<f64> {
     let in_flight = in_flight.filter(|n| *n > 0.0)?;
-    let busy = (in_flight / stream.load.session_count() as f64).min(1.0);
+    let busy = (in_flight / stream.sessions.max(1) as f64).min(1.0);
     // Samples of independent sessions, each busy a share of the time.
     let error = ((1.0 - busy) / (in_flight * stream.probes.count as f64)).sqrt();
     if error > LITTLE_ERROR || elapsed_ns == 0 {
@@ -108,15 +112,31 @@ pub(super) fn judge(cell: &CellDone, stream: &StreamDone, evidence: Evidence, el
     if let Some(abort) = cell.aborted.as_ref().filter(|abort| abort.stream == stream.stream.name()) {
         verdict.findings.push(abort.why.clone());
     }
+    if books.completed() > 0 && books.succeeded == 0 {
+        verdict.findings.push("no operation succeeded".into());
+    }
+    if let Some(share) = reconnecting(stream).filter(|share| *share > RECONNECTING) {
+        let percent = 100.0 * share;
+        verdict.findings.push(format!(
+            "sessions had no connection for {percent:.0} % of the time: how often they try again, not the server, sets the rate"
+        ));
+    }
     for gap in &cell.gaps {
         verdict.findings.push(stood_still(gap, stream));
     }
     verdict
 }
 
+/// The share of the sessions' time in which they were not connected and tried to be.
+fn reconnecting(stream: &StreamDone) -> Option<f64> {
+    let probes = stream.probes;
+    let waiting = probes.reconnecting as f64;
+    (probes.count >= LEAST_PROBES).then(|| waiting / (probes.count as f64 * stream.sessions.max(1) as f64))
+}
+
 /// What kept the arrivals from being sent.
 fn limit(stream: &StreamDone, verdict: &Verdict) -> String {
-    let sessions = stream.load.session_count();
+    let sessions = stream.sessions;
     let number = |name: &str| verdict.evidence.get(name).and_then(|f| f.number());
     let generator = ["lateness", "generator_cpu", "loop_lag"]
         .iter()

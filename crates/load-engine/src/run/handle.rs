@@ -104,7 +104,11 @@ pub(crate) fn start(plan: Plan) -> Running {
         }
     };
     let spawned = std::thread::Builder::new().name("openloop".into()).spawn(move || {
-        answer(tracing::dispatcher::with_default(&dispatch, || coordinator::run(plan, &stop, &report)));
+        let run = || tracing::dispatcher::with_default(&dispatch, || coordinator::run(plan, &stop, &report));
+        // A fault of ours must not look as if the caller had cancelled.
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+        let why = "the coordinator panicked; please report it".to_string();
+        answer(result.unwrap_or(Err(RunError::Worker { worker: 0, why })));
     });
     if let Err(error) = spawned
         && let Some(send) = send.lock().expect("no panic while held").take()

@@ -34,6 +34,8 @@ pub(super) struct Watch {
     /// For each stream, sessions open at the last look but one and at the last.
     open_before: Vec<[u64; 2]>,
     pub(super) open_at_start: Vec<u64>,
+    /// The most sessions of each stream that were seen open at once.
+    pub(super) open_most: Vec<u64>,
 }
 
 #[derive(Debug)]
@@ -73,6 +75,7 @@ impl Watch {
             host_busy: None,
             open_before: Vec::new(),
             open_at_start: Vec::new(),
+            open_most: Vec::new(),
         }
     }
 
@@ -108,6 +111,7 @@ impl Watch {
     pub(super) fn begin(&mut self, now: u64) {
         self.look_before();
         self.open_at_start = self.open_before.iter().map(|[before, now]| *before.max(now)).collect();
+        self.open_most = self.open_at_start.clone();
         for thread in &mut self.threads {
             thread.first = thread.clock.read();
         }
@@ -122,9 +126,13 @@ impl Watch {
         for ((probes, own), _) in
             self.probes.iter_mut().zip(&self.streams).zip(over).filter(|(_, over)| !**over)
         {
-            let (calling, engaged) =
-                own.iter().fold((0, 0), |(c, e), probe| (c + probe.calling(), e + probe.engaged()));
-            probes.take(calling, engaged);
+            probes.take(own.iter().map(|probe| &**probe));
+        }
+        for stream in 0..self.streams.len() {
+            let open = self.open(stream);
+            if let Some(most) = self.open_most.get_mut(stream) {
+                *most = open.max(*most);
+            }
         }
         if now >= self.threads_next || last {
             self.threads_next = now + THREADS_NS;

@@ -41,6 +41,8 @@ struct Driver {
     to: Sender<Message>,
     /// When to sample next; never in real time.
     next_probe: u64,
+    /// When to measure the loop lag next.
+    next_lag: u64,
 }
 
 /// Runs the worker to its end.
@@ -138,6 +140,7 @@ impl Driver {
             tasks: JoinSet::new(),
             to: config.to,
             next_probe: if virtual_time { 0 } else { u64::MAX },
+            next_lag: 0,
         })
     }
 
@@ -176,9 +179,9 @@ impl Driver {
                 () = &mut deadline => break,
             }
         }
-        let first_failure = self.lines.iter().find_map(|l| l.shared.first_failure.take());
-        let thread = ThreadClock::current();
-        self.to.send(Message::Ready { worker: self.worker, thread, first_failure }).is_ok()
+        let failures = self.lines.iter().filter_map(|l| Some((l.plan.feed, l.shared.first_failure.take()?)));
+        let (failures, thread) = (failures.collect(), ThreadClock::current());
+        self.to.send(Message::Ready { worker: self.worker, thread, failures }).is_ok()
     }
 
     async fn run(&mut self, mut times: Times, control: &mut watch::Receiver<Control>) {
@@ -217,9 +220,14 @@ impl Driver {
                 }
             }
             // Sessions that were given something start now, before the driver pays for arming the timer.
-            let before = self.clock.now();
             tokio::task::yield_now().await;
-            self.note_lag(before, times);
+            if now >= self.next_lag {
+                self.next_lag = now + LONGEST_NAP_NS;
+                // Again, now that what was released has started: what a ready task waits for others.
+                let before = self.clock.now();
+                tokio::task::yield_now().await;
+                self.note_lag(before, times);
+            }
             let tick = self.pacer.tick(gap);
             let mut at = due.min(now + LONGEST_NAP_NS).min(self.next_probe.max(now + 1));
             if now < times.stop {
@@ -261,8 +269,7 @@ impl Driver {
         self.next_probe = now + LONGEST_NAP_NS;
         if now >= times.measure && now < times.stop {
             for line in &mut self.lines {
-                let probe = &line.plan.probe;
-                line.probes.take(probe.calling(), probe.engaged());
+                line.probes.take([&*line.plan.probe]);
             }
         }
     }
@@ -324,6 +331,7 @@ impl Driver {
                 drained_at: line.drained_at.unwrap_or(now),
                 stopped_at: line.stopped_at.unwrap_or(now),
                 probes: line.probes,
+                sessions: line.feed.slots.borrow().len() as u64,
             });
         }
         let _ = self.to.send(Message::Done { worker: self.worker, feeds });

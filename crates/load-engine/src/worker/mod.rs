@@ -76,7 +76,8 @@ pub(crate) enum Message {
     Ready {
         worker: usize,
         thread: ThreadClock,
-        first_failure: Option<String>,
+        /// The first failure to connect of each feed that had one, in words.
+        failures: Vec<(usize, String)>,
     },
     Window(WindowPart),
     /// The overload policy `Abort` found no session free.
@@ -105,6 +106,8 @@ pub(crate) struct FeedDone {
     pub(crate) stopped_at: u64,
     /// Samples of what was in flight that the driver took (in virtual time): number, sum in flight, sum engaged.
     pub(crate) probes: Probes,
+    /// Sessions at the end, those that were added too.
+    pub(crate) sessions: u64,
 }
 
 /// Samples of the sessions of a stream.
@@ -113,13 +116,17 @@ pub(crate) struct Probes {
     pub(crate) count: u64,
     pub(crate) calling: u64,
     pub(crate) engaged: u64,
+    pub(crate) reconnecting: u64,
 }
 
 impl Probes {
-    pub(crate) fn take(&mut self, calling: u64, engaged: u64) {
+    pub(crate) fn take<'a>(&mut self, probes: impl IntoIterator<Item = &'a Probe>) {
         self.count += 1;
-        self.calling += calling;
-        self.engaged += engaged;
+        for probe in probes {
+            self.calling += probe.calling();
+            self.engaged += probe.engaged();
+            self.reconnecting += probe.reconnecting();
+        }
     }
 }
 

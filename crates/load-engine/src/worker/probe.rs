@@ -70,6 +70,11 @@ impl Probe {
         self.calling.load(Relaxed)
     }
 
+    /// Sessions that are not connected and try to be.
+    pub(crate) fn reconnecting(&self) -> u64 {
+        self.reconnecting.load(Relaxed)
+    }
+
     /// Sessions that have something to do: in a call, connecting again, or thinking.
     pub(crate) fn engaged(&self) -> u64 {
         self.calling() + self.reconnecting.load(Relaxed) + self.thinking.load(Relaxed)
