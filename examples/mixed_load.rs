@@ -8,7 +8,7 @@ use openloop::{
     record::Check,
     redis::{RedisStatus, Space, Target, fred::prelude::*},
     report::{interference, limiter},
-    sampler::{Generator, ProcessTree, Sampler},
+    sampler::{ProcessTree, Sampler},
     testbed,
 };
 use openloop_examples::{
@@ -172,7 +172,6 @@ async fn marker(space: &Space) -> Result<impl Workload, Failed> {
 fn sampler(own: &Servers, database: &Server, space: &Space) -> Result<Sampler, Failed> {
     let mut sampler = Sampler::new()
         .host()
-        .source(Generator::new())
         .source(PostgresStatus::new(database)?)
         .source(RedisStatus::new(space.target())?);
     for (name, process) in own.processes() {

@@ -182,7 +182,8 @@ impl Plan {
         self
     }
 
-    /// Reads sources beside the load, on a thread of their own; the record has them as `series` and `events`.
+    /// Reads sources beside the load, on a thread of their own; the record has them as `series` and `events`. The engine's
+    /// own threads are always among them (`generator.*`).
     pub fn sample(mut self, sampler: Sampler) -> Plan {
         self.sampler = Some(sampler);
         self

@@ -25,6 +25,10 @@ fn sources_are_read_beside_the_load_also_in_an_idle_phase() {
     assert_eq!((record.phases.len(), record.streams.len()), (2, 1));
     assert!(record.phases[0].end_ns - record.phases[0].start_ns == 1_200_000_000);
     let busy = record.series.iter().find(|s| s.name == "host.cpu.busy").expect("the host's CPU");
+    assert!(
+        record.series.iter().any(|s| s.name == "generator.cpu" && !s.points.is_empty()),
+        "the engine's own threads"
+    );
     assert!(!busy.points.is_empty() && busy.points.iter().all(|(_, x)| (0.0..=1.0).contains(x)), "{busy:?}");
 }
 

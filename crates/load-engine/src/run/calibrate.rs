@@ -99,8 +99,8 @@ fn run(
     small.streams.push(Arc::new(nulled));
     let (nobody, _) = watch::channel(Progress::default());
     let which = Which { round: 0, level: None, phase: None };
-    let done =
-        cell::run(&small, which, &Clock::real(), stopper, &nobody).map_err(|error| error.to_string())?;
+    let done = cell::run(&small, which, &Clock::real(), stopper, &nobody, None)
+        .map_err(|error| error.to_string())?;
     drop(guard);
     Ok(done.and_then(rate))
 }

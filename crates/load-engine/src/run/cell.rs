@@ -104,6 +104,8 @@ struct Cell<'a> {
     clock: load_core::Clock,
     stopper: &'a Stopper,
     report: &'a watch::Sender<Progress>,
+    /// Where the sampler learns of the engine's threads.
+    threads: Option<&'a GeneratorThreads>,
     control: watch::Sender<Control>,
     from: Receiver<Message>,
     lines: Vec<Line>,
@@ -140,6 +142,7 @@ pub(super) fn run(
     clock: &load_core::Clock,
     stopper: &Stopper,
     report: &watch::Sender<Progress>,
+    threads: Option<&GeneratorThreads>,
 ) -> Result<Option<CellDone>, RunError> {
     let (control, listen) = watch::channel(Control::Wait);
     let (to, from) = mpsc::channel();
@@ -149,6 +152,7 @@ pub(super) fn run(
         clock: clock.clone(),
         stopper,
         report,
+        threads,
         control,
         from,
         lines: Vec::new(),
@@ -258,6 +262,9 @@ impl Cell<'_> {
                     ready[worker] = true;
                     for (feed, failure) in failures {
                         causes[self.feeds[feed]].get_or_insert(failure);
+                    }
+                    if let Some(threads) = self.threads {
+                        threads.add(format!("load-{worker}"), thread.clone());
                     }
                     self.watch.add_thread(thread);
                 }

@@ -11,6 +11,7 @@ use load_core::{
     Clock, ConfigError, Load, Record,
     record::{Check, Event, Phase},
 };
+use sampler::{Generator, GeneratorThreads};
 use std::{collections::HashMap, time::SystemTime};
 use tokio::sync::watch;
 
@@ -28,15 +29,19 @@ pub(super) fn run(
         None => Clock::real(),
     };
     let mut record = new_record(&plan);
-    let sampling = match plan.sampler.take() {
-        None => None,
-        Some(sampler) => Some(
-            sampler
-                .start(clock.clone())
-                .map_err(|error| ConfigError::invalid("sample", "the sampler", error.to_string()))?,
-        ),
+    let (sampling, threads) = match plan.sampler.take() {
+        None => (None, None),
+        Some(sampler) => {
+            // The generator itself is always among what is watched.
+            let generator = Generator::new();
+            let threads = generator.threads();
+            let started = sampler.source(generator).start(clock.clone());
+            let sampling =
+                started.map_err(|e| ConfigError::invalid("sample", "the sampler", e.to_string()))?;
+            (Some(sampling), Some(threads))
+        }
     };
-    let result = rounds(&plan, &clock, stopper, report, &mut record);
+    let result = rounds(&plan, &clock, stopper, report, threads.as_ref(), &mut record);
     if let Some(sampling) = sampling {
         let samples = sampling.stop();
         record.series = samples.series;
@@ -84,6 +89,7 @@ fn rounds(
     clock: &Clock,
     stopper: &Stopper,
     report: &watch::Sender<Progress>,
+    threads: Option<&GeneratorThreads>,
     record: &mut Record,
 ) -> Result<(), RunError> {
     let known = calibrate_all(plan, stopper, report);
@@ -95,7 +101,7 @@ fn rounds(
             let name = level.map_or("", |(level, _)| level.as_str());
             let span = tracing::info_span!("phase", name = which.phase_name(), level = name);
             let _phase = span.enter();
-            let Some(done) = cell::run(plan, which, clock, stopper, report)? else {
+            let Some(done) = cell::run(plan, which, clock, stopper, report, threads)? else {
                 record.interrupted = true;
                 return Ok(());
             };
