@@ -15,6 +15,7 @@ use crate::{
     worker::{self, Control, FeedPlan, Message, Part, Probe, Probes, Times, WindowPart, WorkerConfig},
 };
 use load_core::{Load, VirtualTime, record::Window};
+use sampler::GeneratorThreads;
 use std::{
     future::Future,
     pin::pin,
