@@ -4,7 +4,7 @@ use crate::{
     Connection, Error, Pool, Server,
     classify::{classify, may_be_retried},
     deadline::Deadline,
-    pool::WorkerPool,
+    pool::{PoolStatus, WorkerPool},
     settings::Settings,
     tries::closed_before,
 };
@@ -120,6 +120,13 @@ macro_rules! setters {
 
 setters!(S, P, F; Custom);
 setters!(F; CustomPooled);
+
+impl<F> CustomPooled<F> {
+    /// The state of the workload's pools as a source, for a sampler.
+    pub fn pool_status(&self) -> PoolStatus {
+        PoolStatus(self.settings.found.clone())
+    }
+}
 
 impl<S, P, F> Workload for Custom<S, P, F>
 where

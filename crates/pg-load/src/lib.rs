@@ -31,7 +31,7 @@ pub use execute::Protocol;
 #[cfg(target_os = "linux")]
 pub use null::NullTarget;
 pub use pgbench::{Balances, Pgbench, Progress};
-pub use pool::{Pool, Recycling};
+pub use pool::{Pool, PoolStatus, Recycling};
 pub use script::{Draw, Script};
 pub use server::{CONNECT_TIMEOUT, Server, SslMode};
 pub use session::PgSession;

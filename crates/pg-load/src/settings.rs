@@ -1,10 +1,12 @@
 //! What every workload of this crate can be told, and what its sessions find out together.
 
 use crate::{Connection, Error, Pgbench, Pool, Server};
+use deadpool_postgres::WeakPool;
 use load_core::{ConfigError, Op, SessionId};
 use std::{
+    fmt,
     sync::{
-        Arc, OnceLock,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -24,12 +26,20 @@ pub(crate) struct Settings {
 }
 
 /// What the first sessions find out for all.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Found {
     /// Tells workloads apart where they share a thread.
     pub(crate) id: u64,
     checked: AtomicBool,
+    /// The pools of all workers, to look at; locked when one is made, never for an operation.
+    pub(crate) pools: Mutex<Vec<WeakPool>>,
     room: OnceLock<Room>,
+}
+
+impl fmt::Debug for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Found").field("room", &self.room).finish_non_exhaustive()
+    }
 }
 
 /// How many connections the server lets in.

@@ -4,7 +4,7 @@ use crate::{
     Connection, Error, Pool, Protocol, Script, Server,
     classify::classify,
     execute::Scratch,
-    pool::WorkerPool,
+    pool::{PoolStatus, WorkerPool},
     script::Int,
     session::{Link, PgSession},
     settings::Settings,
@@ -150,6 +150,11 @@ impl Postgres {
     pub fn statement_timeout(self, limit: impl Into<Option<Duration>>) -> Result<Postgres, ConfigError> {
         let limit = limit.into().map(|l| Settings::limit("statement_timeout", l)).transpose()?;
         self.with(|s| s.settings.statement_timeout = limit)
+    }
+
+    /// The state of the workload's pools as a source, for a sampler; all zeros without a [`pool`](Postgres::pool).
+    pub fn pool_status(&self) -> PoolStatus {
+        PoolStatus(self.shared.settings.found.clone())
     }
 
     /// The same workload on another server.

@@ -207,6 +207,18 @@ mod tests {
     }
 
     #[test]
+    fn all_hosts_are_told() {
+        for (text, hosts) in [
+            ("host=a,b user=x", &["a", "b"][..]),
+            ("host=/run/postgresql user=x", &["/run/postgresql"]),
+            ("host=name hostaddr=10.0.0.1 user=x", &["name", "10.0.0.1"]),
+            ("postgres://x@[::1]/d", &["::1"]),
+        ] {
+            assert_eq!(Server::parse(text).unwrap().hosts(), hosts, "{text}");
+        }
+    }
+
+    #[test]
     fn mistakes_are_named_but_the_password_is_not() {
         for (text, said) in [
             (

@@ -25,7 +25,7 @@ fn scram_over_tcp_and_unix_socket_with_one_iteration_and_fifty_at_once() {
         assert!(tcp.server_version().starts_with(|c: char| c.is_ascii_digit()));
         let words = format!(
             "host={} port={} user=tester password={CANARY} dbname=postgres",
-            pg.dir().display(),
+            pg.socket_dir().display(),
             pg.port
         );
         let unix = Server::parse(&words).unwrap().connect().await.unwrap();
@@ -51,7 +51,7 @@ fn scram_over_tcp_and_unix_socket_with_one_iteration_and_fifty_at_once() {
 
 #[test]
 fn what_keeps_us_out_is_said_by_class_and_code() {
-    let Some(mut pg) = Pg::start(&[("max_connections", "6"), ("superuser_reserved_connections", "1")]) else {
+    let Some(pg) = Pg::start(&[("max_connections", "6"), ("superuser_reserved_connections", "1")]) else {
         return;
     };
     pg.psql("postgres", "create role bench login password 'x'");
@@ -83,7 +83,7 @@ fn what_keeps_us_out_is_said_by_class_and_code() {
         assert_eq!((class_, &*code), (Class::Sql, "53300"), "{text}");
         assert!((3..6).contains(&held.len()), "{}", held.len());
     });
-    pg.down("fast");
+    pg.down();
     on_worker(async {
         let (class_, code, _) = class(pg.server().connect().await.unwrap_err());
         assert_eq!((class_, &*code), (Class::Connect, "refused"));

@@ -4,7 +4,7 @@ use crate::{
     fixture::Pg,
     run::{Books, Driver, kind, on_worker, run},
 };
-use load_core::{Class, Session};
+use load_core::{Class, Readings, Session, Source};
 use pg_load::{Pgbench, Pool, Postgres, Script, custom, tokio_postgres::Client};
 use std::{
     cell::Cell,
@@ -92,19 +92,19 @@ fn a_server_that_stops_answering_is_a_timeout_and_not_a_hang() {
         let workload = sleeper(&pg, 0.0).statement_timeout(Duration::from_millis(300)).unwrap();
         let mut driver = Driver::connect(&workload, 0, 1).await.unwrap();
         driver.call().await.unwrap();
-        pg.signal("STOP", true);
+        pg.process().pause().unwrap();
         let start = Instant::now();
         assert_eq!(kind(&driver.call().await.unwrap_err()), (Class::Timeout, "statement"));
         driver.session.close().await;
         assert!(start.elapsed() < Duration::from_secs(20));
-        pg.signal("CONT", true);
+        pg.process().resume().unwrap();
     });
     nothing_runs(&pg);
 }
 
 /// Restarts the server while sessions are at work, and compares what they counted with what is in the tables.
-fn restart(mode: &str, pool: Option<Pool>) {
-    let Some(mut pg) = Pg::start(&[]) else { return };
+fn restart(crash: bool, pool: Option<Pool>) {
+    let Some(pg) = Pg::start(&[]) else { return };
     let data = Pgbench::scale(4).unwrap();
     let server = pg.server();
     on_worker(data.load(&server, |_| ())).unwrap();
@@ -116,11 +116,10 @@ fn restart(mode: &str, pool: Option<Pool>) {
     let (at_restart, resumed) = (Cell::new(None), Cell::new(0));
     let books = std::thread::scope(|scope| {
         let (tell, told) = std::sync::mpsc::channel();
-        let pg = &mut pg;
+        let pg = &pg;
         let restarter = scope.spawn(move || {
             told.recv().unwrap();
-            pg.down(mode);
-            pg.up();
+            pg.restart(crash);
         });
         let until = |b: &Books| {
             if b.succeeded == 100 && at_restart.get().is_none() {
@@ -136,8 +135,7 @@ fn restart(mode: &str, pool: Option<Pool>) {
     });
     let balances = on_worker(data.balances(&server)).unwrap();
     let rows = balances.history_rows as u64;
-    let report =
-        format!("{mode}: {rows} rows, {books:?}", books = (books.succeeded, books.unknown, &books.failed));
+    let report = format!("{rows} rows, {books:?}", books = (books.succeeded, books.unknown, &books.failed));
     assert!(books.succeeded <= rows && rows <= books.succeeded + books.unknown, "{report}");
     assert!(balances.agree(), "{report}: {balances:?}");
     assert!(books.reconnected > 0, "{report}");
@@ -157,17 +155,17 @@ fn restart(mode: &str, pool: Option<Pool>) {
 
 #[test]
 fn nothing_is_lost_or_done_twice_across_a_fast_restart() {
-    restart("fast", None);
+    restart(false, None);
 }
 
 #[test]
 fn nothing_is_lost_or_done_twice_across_an_immediate_restart() {
-    restart("immediate", None);
+    restart(true, None);
 }
 
 #[test]
 fn a_pool_comes_back_after_an_immediate_restart() {
-    restart("immediate", Some(Pool::new(4).unwrap()));
+    restart(true, Some(Pool::new(4).unwrap()));
 }
 
 #[test]
@@ -176,7 +174,23 @@ fn waiting_for_the_pool_is_limited_and_told_apart() {
     on_worker(async {
         let pool = Pool::new(2).unwrap();
         let workload = sleeper(&pg, 0.1).pool(pool.clone()).unwrap();
-        let books = run(&workload, 8, |b| b.succeeded >= 40).await;
+        let mut status = workload.pool_status();
+        let mut readings = Readings::new();
+        let watch = async {
+            tokio::time::sleep(Duration::from_millis(350)).await;
+            status.read(&mut readings).await.unwrap();
+        };
+        let (books, ()) = tokio::join!(run(&workload, 8, |b| b.succeeded >= 40), watch);
+        let seen: Vec<_> = readings.values().iter().map(|(name, _, value)| (name.as_str(), *value)).collect();
+        let expected =
+            [("postgres.pool.size", 2.0), ("postgres.pool.lent", 2.0), ("postgres.pool.waiting", 6.0)];
+        assert_eq!(seen, expected);
+        readings.clear();
+        status.read(&mut readings).await.unwrap();
+        assert!(
+            readings.values().iter().all(|(.., value)| *value == 0.0),
+            "gone with the sessions: {readings:?}"
+        );
         let mean =
             |step: &str| books.steps[step].iter().sum::<u64>() as f64 / books.steps[step].len() as f64 / 1e6;
         let (wait, sleep) = (mean("pool_wait"), mean("sleep"));

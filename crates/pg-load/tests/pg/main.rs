@@ -3,6 +3,7 @@
 mod calibration;
 mod connect;
 mod data;
+mod engine;
 mod fixture;
 mod lost;
 mod parity;

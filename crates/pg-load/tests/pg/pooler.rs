@@ -1,7 +1,7 @@
 //! Behind pgbouncer in transaction mode, which gives each transaction another server connection.
 
 use crate::{
-    fixture::{CANARY, Pg},
+    fixture::{CANARY, Pg, give, server_user},
     run::{Driver, kind, on_worker, run},
 };
 use load_core::Class;
@@ -37,9 +37,9 @@ impl Bouncer {
         );
         let file = pg.dir().join("pgbouncer.ini");
         fs::write(&file, config).unwrap();
-        pg.own(&file);
+        give(&file);
         let mut command = Command::new(program);
-        if let Some((uid, gid)) = pg.user() {
+        if let Some((uid, gid)) = server_user() {
             command.uid(uid).gid(gid);
         }
         let child = command.arg(file).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

@@ -31,7 +31,7 @@ impl Write for Lines {
 
 #[test]
 fn the_password_is_in_no_text_that_we_make() {
-    let Some(mut pg) = Pg::start(&[]) else { return };
+    let Some(pg) = Pg::start(&[]) else { return };
     let lines = Lines::default();
     let writer = lines.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -96,7 +96,7 @@ fn the_password_is_in_no_text_that_we_make() {
             let missing = Postgres::tpcb(&server, 9).unwrap();
             say(format!("{:?}", Driver::connect(&missing, 0, 1).await.err().unwrap()));
         });
-        pg.down("immediate");
+        pg.down();
         on_worker(async {
             error(pg.server().connect().await.unwrap_err());
             error(TemporaryDatabase::create(&pg.server()).await.unwrap_err());

@@ -80,7 +80,7 @@ fn a_strangers_session_inside_does_not_keep_it() {
 
 #[test]
 fn what_cannot_be_dropped_is_said_and_dropped_by_a_later_run() {
-    let Some(mut pg) = Pg::start(&[("max_prepared_transactions", "2")]) else { return };
+    let Some(pg) = Pg::start(&[("max_prepared_transactions", "2")]) else { return };
     on_worker(async {
         let database = TemporaryDatabase::create(&pg.server()).await.unwrap();
         let name = database.name().to_owned();
@@ -99,7 +99,7 @@ fn what_cannot_be_dropped_is_said_and_dropped_by_a_later_run() {
         pg.psql(&name, "rollback prepared 'stuck'");
         assert_eq!(databases(&pg), name);
     });
-    pg.down("fast");
+    pg.down();
     on_worker(async {
         let refused = TemporaryDatabase::create(&pg.server()).await.unwrap_err();
         assert!(refused.to_string().contains("no connection"), "{refused}");

@@ -1,7 +1,7 @@
 //! libpq's `sslmode`s against a server with a certificate of its own making.
 
 use crate::{
-    fixture::{CANARY, Pg},
+    fixture::{CANARY, Pg, give},
     run::{Driver, kind, on_worker, run},
 };
 use load_core::{Class, Failure};
@@ -53,30 +53,41 @@ fn has_openssl() -> bool {
     has
 }
 
-/// A server that takes clients over TCP with TLS only, the root certificate that vouches for it, and one that does not.
-fn start(signed: bool) -> Option<(Pg, PathBuf, PathBuf)> {
+/// A server that takes clients with TLS only.
+struct Tls {
+    pg: Pg,
+    /// The root certificate that vouches for it, and one that does not.
+    own: PathBuf,
+    another: PathBuf,
+    _dir: tempfile::TempDir,
+}
+
+fn start(signed: bool) -> Option<Tls> {
     if !has_openssl() {
         return None;
     }
-    let settings = [("ssl", "on"), ("ssl_cert_file", "../server.crt"), ("ssl_key_file", "../server.key")];
-    let pg = Pg::start_with(&settings, |pg| {
-        let made = if signed {
-            signed_certificate(pg.dir(), "server", "root")
-        } else {
-            certificate(pg.dir(), "server")
-        };
-        assert!(made && certificate(pg.dir(), "another"));
-        for file in ["server.crt", "server.key"] {
-            let file = pg.dir().join(file);
-            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-            pg.own(&file);
-        }
-        let hba = "local all all scram-sha-256\nhostssl all all all scram-sha-256\n";
-        fs::write(pg.data().join("pg_hba.conf"), hba).unwrap();
-    })?;
+    let dir = tempfile::Builder::new().prefix("pg-load-tls-").tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o711)).unwrap();
+    let made = if signed {
+        signed_certificate(dir.path(), "server", "root")
+    } else {
+        certificate(dir.path(), "server")
+    };
+    assert!(made && certificate(dir.path(), "another"));
+    for file in ["server.crt", "server.key"] {
+        let file = dir.path().join(file);
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        give(&file);
+    }
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    let (certificate, key) = (path("server.crt"), path("server.key"));
+    let pg = Pg::start(&[("ssl", "on"), ("ssl_cert_file", &certificate), ("ssl_key_file", &key)])?;
+    let hba = pg.psql("postgres", "show hba_file");
+    fs::write(hba, "hostssl all all all scram-sha-256\n").unwrap();
+    pg.psql("postgres", "select pg_reload_conf()");
     let root = if signed { "root.crt" } else { "server.crt" };
-    let (own, another) = (pg.dir().join(root), pg.dir().join("another.crt"));
-    Some((pg, own, another))
+    let (own, another) = (dir.path().join(root), dir.path().join("another.crt"));
+    Some(Tls { pg, own, another, _dir: dir })
 }
 
 #[test]
@@ -90,7 +101,7 @@ fn each_mode_does_what_libpq_does_with_a_self_signed_certificate() {
 }
 
 fn each_mode(signed: bool) {
-    let Some((pg, own, another)) = start(signed) else { return };
+    let Some(Tls { pg, own, another, _dir }) = start(signed) else { return };
     let server = |host: &str, mode: SslMode, root: Option<&PathBuf>| {
         let words = format!("host={host} port={} user=tester password={CANARY} dbname=postgres", pg.port);
         let server = Server::parse(&words).unwrap().with_ssl_mode(mode);
@@ -145,7 +156,7 @@ fn each_mode(signed: bool) {
 
 #[test]
 fn load_pools_and_cancels_go_over_tls_too() {
-    let Some((pg, own, _)) = start(true) else { return };
+    let Some(Tls { pg, own, _dir, .. }) = start(true) else { return };
     on_worker(async {
         let words = format!("host=localhost port={} user=tester password={CANARY} dbname=postgres", pg.port);
         let server =

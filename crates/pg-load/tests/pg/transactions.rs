@@ -146,6 +146,8 @@ fn a_transaction_is_tried_again_with_the_same_values() {
     let script = |insert: &str| {
         let script = Script::new("hot").variable("v", draw).unwrap().statement("begin", "BEGIN").unwrap();
         let script = script.statement("update", "UPDATE hot SET n = n + 1").unwrap().rows(1);
+        // Long enough for the other to run into it.
+        let script = script.statement("pause", "SELECT pg_sleep(0.003)").unwrap();
         script.statement("insert", insert).unwrap().statement("commit", "COMMIT").unwrap()
     };
     on_worker(async {

@@ -16,7 +16,7 @@ const COMMITS: &str = "select xact_commit from pg_stat_database where datname = 
 
 #[test]
 fn statistics_show_the_load_and_the_restart() {
-    let Some(mut pg) = Pg::start(&[("shared_preload_libraries", "pg_stat_statements")]) else { return };
+    let Some(pg) = Pg::start(&[("shared_preload_libraries", "pg_stat_statements")]) else { return };
     let server = pg.server();
     let has_statements = pg
         .program("psql")
@@ -76,7 +76,7 @@ fn statistics_show_the_load_and_the_restart() {
             assert!(slow.windows(2).all(|w| w[0].total >= w[1].total));
             assert!(!format!("{slow:?}").contains("SCRAM"), "statements about roles are left out");
         }
-        pg.down("fast");
+        pg.down();
         assert!(status.read(&mut readings).await.is_err(), "a gap, not a zero");
         assert!(status.read(&mut readings).await.unwrap_err().to_string().contains("no connection"));
         pg.up();

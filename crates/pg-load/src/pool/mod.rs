@@ -1,5 +1,9 @@
 //! A deadpool of connections, shared by the sessions of a worker.
 
+mod status;
+
+pub use status::PoolStatus;
+
 use crate::{Error, Server, classify::classify, connection::Way, settings::Settings};
 use deadpool_postgres::{Hook, Manager, ManagerConfig, Object, RecyclingMethod, Runtime, Timeouts};
 use load_core::{ConfigError, Failure};
@@ -10,6 +14,7 @@ use std::{
     ops::{Deref, DerefMut},
     pin::Pin,
     rc::{Rc, Weak},
+    sync::PoisonError,
     time::Duration,
 };
 use tokio::task::JoinHandle;
@@ -102,6 +107,7 @@ impl WorkerPool {
             return Ok(known);
         }
         let made = Rc::new(WorkerPool::make(&settings.server, pool, statements)?);
+        settings.found.pools.lock().unwrap_or_else(PoisonError::into_inner).push(made.pool.weak());
         POOLS.with_borrow_mut(|pools| {
             pools.retain(|(_, pool)| pool.strong_count() > 0);
             pools.push((id, Rc::downgrade(&made)));
