@@ -9,7 +9,8 @@
 readonly tools_root=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/openloop/tools
 
 say() { printf '%s\n' "$*" >&2; }
-have() { command -v "$1" >/dev/null 2>&1; }
+# A program on PATH: bash's own kill would not help a test that starts one.
+have() { type -P "$1" >/dev/null; }
 
 # Servers live in directories that are not on every user's PATH (/usr/sbin; PostgreSQL's versioned ones), and
 # rustup's is missing in shells that never read a profile. Later directories do not hide earlier programs.
@@ -45,7 +46,9 @@ package_of() {
         postgres | initdb | pgbench) echo postgresql ;;
         redis-benchmark | redis-cli) echo redis-tools ;;
         ab) echo apache2-utils ;;
-        *) echo "$1" ;; # nginx redis-server memcached python3 wrk ca-certificates rustup
+        kill | ps) echo procps ;;
+        ipcrm) echo util-linux ;;
+        *) echo "$1" ;; # the package is called as the program
     esac
 }
 
