@@ -23,7 +23,9 @@ pub(crate) struct Pg {
 impl Pg {
     /// `None`, with a word on stderr, when there is no PostgreSQL here.
     pub(crate) fn start(settings: &[(&str, &str)]) -> Option<Pg> {
-        if !testbed::Postgres::is_installed() {
+        // Another version than the newest installed: the directory with its programs.
+        let programs = std::env::var_os("PG_LOAD_TEST_PROGRAMS");
+        if programs.is_none() && !testbed::Postgres::is_installed() {
             eprintln!("SKIPPED: no PostgreSQL server is installed");
             return None;
         }
@@ -43,6 +45,9 @@ impl Pg {
             .setting("log_filename", "log")
             .setting("log_rotation_age", "0")
             .setting("log_rotation_size", "0");
+        if let Some(programs) = programs {
+            builder = builder.programs(programs);
+        }
         for (name, value) in settings {
             builder = builder.setting(*name, *value);
         }
