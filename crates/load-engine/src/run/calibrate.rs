@@ -14,10 +14,11 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// The delay of the target that shows whether the concurrency is kept: so long that the precision of timers does not matter.
-const LEAST_DELAY: Duration = Duration::from_millis(5);
-/// At least so many answers one after the other, so that the ends of the run do not matter.
-const ROUND_TRIPS: u32 = 30;
+/// The delay of the target that shows whether the concurrency is kept: so long that neither the precision of timers matters
+/// nor the few milliseconds that a thread waits for its turn on a busy machine.
+const LEAST_DELAY: Duration = Duration::from_millis(20);
+/// At least so many answers one after the other.
+const ROUND_TRIPS: u32 = 8;
 /// The longest a calibration may take.
 const LONGEST: Duration = Duration::from_secs(3);
 
@@ -66,10 +67,11 @@ pub(super) fn of(plan: &Plan, stream: &Arc<Stream>, load: &Load, stopper: &Stopp
         }
     };
     let Some(ceiling) = rate(Duration::ZERO, plan.calibration) else { return Calibration::default() };
-    // At half of what the client can do at all its processor is not the limit, so that what is left is whether it keeps
-    // all its operations going at once. The shortest service time seen is no use for a fast server: the rate that it
+    // At an eighth of what the client can do at all its processor is not the limit, so that what is left is whether it keeps
+    // all its operations going at once (at half of it an honest client is held up by its own bursts, as all sessions are
+    // answered at once). The shortest service time seen is no use for a fast server: the rate that it
     // asks for, concurrency / a few microseconds, is beyond any client.
-    let delay = LEAST_DELAY.max(Duration::from_secs_f64((2.0 * sessions as f64 / ceiling).min(1.0)));
+    let delay = LEAST_DELAY.max(Duration::from_secs_f64((8.0 * sessions as f64 / ceiling).min(1.0)));
     let length = plan.calibration.max(delay * ROUND_TRIPS).min(LONGEST);
     let kept = rate(delay, length).map(|rate| rate * delay.as_secs_f64() / sessions as f64);
     let calibration = Calibration { ceiling: Some(ceiling), kept };
@@ -105,10 +107,12 @@ fn run(
     Ok(done.and_then(rate))
 }
 
-/// Everything that ended within the phase, over the phase.
+/// In flight over service time, which is the rate by Little's law. A count of what ended within the phase would lose most of
+/// a round trip: against a target that answers late the sessions go in step.
 fn rate(done: CellDone) -> Option<f64> {
     let phase = done.stop.checked_sub(done.times.measure).filter(|ns| *ns > 0)?;
     let part = &done.streams.first()?.part;
-    let usable = part.measured().failed == 0 && part.all_ended > 0 && !done.interrupted;
-    usable.then(|| part.all_ended as f64 * 1e9 / phase as f64)
+    let usable = part.measured().failed == 0 && !done.interrupted;
+    let service = part.response.mean().filter(|ns| *ns > 0.0 && usable)?;
+    Some(part.in_flight_ns as f64 / phase as f64 * 1e9 / service)
 }
