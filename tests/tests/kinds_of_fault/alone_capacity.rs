@@ -53,15 +53,17 @@ fn real_half_of_what_both_can_do_taken_for_too_much() {
     let full_speed = run(Plan::new().stream("nginx", page(nginx.addr()), Load::closed(16)).measure(length()));
     let s = &full_speed.streams[0];
     let (can, ceiling) = (s.succeeded_per_s, figure(s, "ceiling_per_s").expect("it was calibrated"));
-    let half = can.min(ceiling) / 2.0;
+    // In a debug build the wake-ups of an open loop cost ten times as much and are most of a core at half of the rate.
+    let share = if cfg!(debug_assertions) { 0.1 } else { 0.5 };
+    let half = can.min(ceiling) * share;
     let load = Load::open(Schedule::constant(half).unwrap()).sessions(16);
     let record = run(Plan::new().stream("nginx", page(nginx.addr()), load).measure(length()));
     let s = &record.streams[0];
-    eprintln!("client {ceiling:.0}/s, server {can:.0}/s, half {half:.0}/s: {:?}", s.verdict);
+    eprintln!("client {ceiling:.0}/s, server {can:.0}/s, {half:.0}/s offered: {:?}", s.verdict);
     for rule in ["in_flight", "ceiling", "concurrency_kept", "generator_cpu"] {
         assert!(fired(s, rule).is_none(), "{:?}", s.verdict);
     }
-    assert!(figure(s, "ceiling").is_some_and(|ceiling| ceiling > 0.2), "{:?}", s.verdict.evidence);
+    assert!(figure(s, "ceiling").is_some_and(|ceiling| ceiling > share * 0.4), "{:?}", s.verdict.evidence);
 }
 
 #[test]
