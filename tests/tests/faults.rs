@@ -20,6 +20,7 @@ fn real_nginx_killed_mid_run_ends_on_time_with_every_failure_in_a_class() {
         .stream("closed", page.clone(), Load::closed(10))
         .stream("open", page, Load::open(Schedule::constant(200.0).unwrap()).sessions(10))
         .measure(Duration::from_secs(length))
+        .calibrate(Duration::ZERO)
         .start();
     std::thread::sleep(Duration::from_secs(kill_at));
     nginx.process().kill().unwrap();
@@ -165,7 +166,9 @@ fn fewer_connections_than_asked_are_said_and_can_be_fatal() {
 #[test]
 fn a_handle_may_be_dropped_and_a_run_awaited_in_any_runtime() {
     let server = Known::http().start().unwrap();
-    let plan = || Plan::new().stream("s", Http::get(&server.url()).unwrap(), Load::closed(4));
+    // Not calibrated: what happens when is told from the start of the run.
+    let page = || Http::get(&server.url()).unwrap();
+    let plan = || Plan::new().stream("s", page(), Load::closed(4)).calibrate(Duration::ZERO);
     let started = Instant::now();
     drop(plan().measure(Duration::from_secs(60)).start());
     // The workers stop in the background: the server sees no more requests soon.

@@ -107,7 +107,11 @@ fn a_second_interrupt_that_has_to_wait() {
     program.signal(Signal::INT);
     program.wait_for("stopping");
     let second = Instant::now();
-    program.signal(Signal::INT);
+    // As people do it: again and again. One that comes in the same instant as the first may be taken for it.
+    for _ in 0..10 {
+        program.signal(Signal::INT);
+        std::thread::sleep(Duration::from_millis(50));
+    }
     let ended = program.end(Duration::from_secs(20));
     assert_eq!(ended.status, Some(130), "{ended:?}");
     assert!(second.elapsed() < Duration::from_secs(3), "{:?}", second.elapsed());
