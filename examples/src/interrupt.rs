@@ -7,10 +7,11 @@ pub(crate) fn stop_on_signal(stopper: Stopper) {
     let listen = move || {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
         runtime.block_on(async {
-            wait().await;
+            let Ok(mut signals) = Signals::new() else { return };
+            signals.next().await;
             eprintln!("\nstopping: what was measured is kept (once more ends at once)");
             stopper.stop();
-            wait().await;
+            signals.next().await;
             std::process::exit(130);
         });
     };
@@ -18,18 +19,38 @@ pub(crate) fn stop_on_signal(stopper: Stopper) {
     let _ = std::thread::Builder::new().name("signals".into()).spawn(listen);
 }
 
+/// Listens from its creation on, so that a second signal right after the first is not lost.
 #[cfg(unix)]
-async fn wait() {
-    use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminate) => {
-            tokio::select! { _ = tokio::signal::ctrl_c() => {} _ = terminate.recv() => {} }
-        }
-        Err(_) => drop(tokio::signal::ctrl_c().await),
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> std::io::Result<Signals> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Signals {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! { _ = self.interrupt.recv() => {} _ = self.terminate.recv() => {} }
     }
 }
 
 #[cfg(not(unix))]
-async fn wait() {
-    drop(tokio::signal::ctrl_c().await);
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> std::io::Result<Signals> {
+        Ok(Signals)
+    }
+
+    async fn next(&mut self) {
+        drop(tokio::signal::ctrl_c().await);
+    }
 }
