@@ -21,6 +21,8 @@ pub struct Op {
     scope: Scope,
     rng: Xoshiro256PlusPlus,
     seq: u64,
+    intended: u64,
+    started: u64,
     last_mark: u64,
     steps: [(NameId, u64); MAX_STEPS],
     steps_used: u8,
@@ -45,6 +47,40 @@ impl Op {
     /// This session's random numbers: Xoshiro256++ seeded from the run's seed, the round, the stream and the session.
     pub fn rng(&mut self) -> &mut Xoshiro256PlusPlus {
         &mut self.rng
+    }
+
+    /// When this operation was meant to start, in ns of the run's [`clock`](Op::clock). In an open loop its instant of the
+    /// schedule, which is earlier than [`started_at`](Op::started_at) by all that it waited; in a closed loop, and while a
+    /// session connects, the two are the same. The engine knows it already: no clock is read. Not known yet in
+    /// [`Session::prepare`](crate::Session::prepare), where it is the last operation's.
+    ///
+    /// What has passed since then is the response time so far, what has passed since the start is the service time:
+    ///
+    /// ```
+    /// # use load_core::{Op, Outcome};
+    /// # async fn answer(op: &mut Op) -> Outcome {
+    /// if op.clock().now() - op.intended() > 20_000_000 {
+    ///     op.count("late", 1);                             // more than 20 ms after it was due
+    /// }
+    /// # Ok(()) }
+    /// ```
+    #[inline]
+    pub fn intended(&self) -> u64 {
+        self.intended
+    }
+
+    /// When this operation started, in ns of the run's [`clock`](Op::clock): the whole operation, also for the later parts
+    /// of a sequence. While a session connects, when the attempt began. No clock is read.
+    #[inline]
+    pub fn started_at(&self) -> u64 {
+        self.started
+    }
+
+    /// From when the next [`mark`](Op::mark) counts, in ns of the run's [`clock`](Op::clock): the last mark, where marking
+    /// began anew (as for each part of a sequence), else the start. No clock is read.
+    #[inline]
+    pub fn marked_at(&self) -> u64 {
+        self.last_mark
     }
 
     /// The run's clock.
@@ -199,6 +235,8 @@ impl Op {
             scope: Scope::ROOT,
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             seq: 0,
+            intended: 0,
+            started: 0,
             last_mark: 0,
             steps: [(0, 0); MAX_STEPS],
             steps_used: 0,
@@ -214,10 +252,18 @@ impl Op {
         }
     }
 
-    /// Forgets the last operation and starts one at `now`.
+    /// Forgets the last operation and starts one at `now`, when it was meant to start.
     #[inline]
     pub fn begin(&mut self, now: u64, seq: u64) {
+        self.begin_due(now, now, seq);
+    }
+
+    /// Forgets the last operation and starts one at `now` that was due at `intended`.
+    #[inline]
+    pub fn begin_due(&mut self, intended: u64, now: u64, seq: u64) {
         self.scope = Scope::ROOT;
+        self.intended = intended;
+        self.started = now;
         self.last_mark = now;
         self.seq = seq;
         self.steps_used = 0;

@@ -84,6 +84,41 @@ fn coordinated_omission_a_stall_shows_in_every_response_and_in_one_service_time(
     assert_eq!(s.lateness.as_ref().unwrap().max_ns, 0, "the pacer was punctual");
 }
 
+/// What each operation was told of its instants: number, intended, started, present.
+type Told = std::sync::Mutex<Vec<(u64, u64, u64, u64)>>;
+
+#[test]
+fn an_operation_knows_when_it_was_due_and_when_it_started() {
+    let run = |load: Load| {
+        let (time, told) = (VirtualTime::new(), Arc::new(Told::default()));
+        let (own, ops) = (time.clone(), told.clone());
+        let work = workload(async move |op: &mut Op| -> Outcome {
+            let (seq, now) = (op.seq(), own.now());
+            ops.lock().unwrap().push((seq, op.intended(), op.started_at(), now));
+            own.sleep(Duration::from_millis(15)).await;
+            op.mark("sleep");
+            assert_eq!((op.started_at(), op.marked_at()), (now, own.now()), "the start stays, marks go on");
+            Ok(())
+        });
+        let plan = Plan::new().stream("s", work, load).warmup(Duration::from_millis(100));
+        let record = plan.measure(Duration::from_millis(200)).virtual_time(time).run().unwrap();
+        (record, std::mem::take(&mut *told.lock().unwrap()))
+    };
+    // 100/s to one session of 15 ms: the k-th operation is due at 10 k ms and starts at 15 k ms, in the warm-up too.
+    let (record, told) = run(Load::open(Schedule::constant(100.0).unwrap()).sessions(1));
+    let base = told[0].1;
+    for (k, (_, intended, started, now)) in told.iter().enumerate() {
+        assert_eq!((intended - base, started - base, now), (k as u64 * 10 * MS, k as u64 * 15 * MS, started));
+    }
+    let wait = one(&record).wait.as_ref().unwrap();
+    let last = told.last().unwrap();
+    assert_eq!(wait.max_ns, last.2 - last.1, "what it is told is what is recorded");
+    // A closed loop is never late.
+    let (_, told) = run(Load::closed(2));
+    assert_eq!(told.len(), 2 * 300usize.div_ceil(15));
+    assert!(told.iter().all(|(_, intended, started, now)| intended == started && started == now), "{told:?}");
+}
+
 #[test]
 fn every_overload_policy_keeps_its_limit_and_its_books() {
     // Capacity 5/s (one session of 200 ms), offered 10/s for 10 s: 100 arrivals. (A session that comes free at the very

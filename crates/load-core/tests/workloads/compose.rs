@@ -222,6 +222,35 @@ fn a_step_that_contains_the_part_before_it() {
 }
 
 #[test]
+fn instants_that_a_part_of_a_sequence_takes_for_its_own() {
+    let time = VirtualTime::new();
+    let part = |ms| {
+        let time = time.clone();
+        workload(async move |op: &mut Op| {
+            op.count("from", op.marked_at() - op.started_at());
+            op.count("late", op.started_at() - op.intended());
+            time.sleep(Duration::from_millis(ms)).await;
+            Ok(())
+        })
+    };
+    let mut hand = ByHand::connect(&then(part(3), part(4)).named("a", "b"), 0, 1, &time).unwrap();
+    for late in [0, 5, 0] {
+        hand.session.prepare(&mut hand.op);
+        let now = time.now();
+        hand.op.begin_due(now - late * MS, now, 0);
+        block_on(&time, hand.session.call(&mut hand.op)).unwrap();
+        // The start and what was intended are the operation's in both parts; marks begin anew with each.
+        let counts = hand.heard().counts;
+        assert_eq!((counts["a/from"], counts["b/from"]), (0, 3 * MS));
+        assert_eq!((counts["a/late"], counts["b/late"]), (late * MS, late * MS));
+    }
+    // By hand without a schedule, as by a driver's own tests.
+    let (outcome, heard) = hand.call();
+    outcome.unwrap();
+    assert_eq!((heard.counts["a/late"], heard.counts["b/late"]), (0, 0));
+}
+
+#[test]
 fn a_failure_to_connect_that_does_not_say_where() {
     let time = VirtualTime::new();
     let refused = || {

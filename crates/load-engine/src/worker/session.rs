@@ -117,7 +117,7 @@ async fn live<W: Workload>(
             slot.in_flight.set(Some((arrival, started)));
             feed.probe.call_starts();
             feed.recorder.borrow_mut().started(&arrival, started);
-            op.begin(started, arrival.seq);
+            op.begin_due(arrival.intended, started, arrival.seq);
             let outcome = session.call(op).await;
             now = feed.clock.now();
             // It was given up meanwhile, and stands in the books as unfinished.
