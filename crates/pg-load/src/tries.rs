@@ -7,6 +7,7 @@ use crate::{
     workload::Scripted,
 };
 use load_core::{Class, Failure, Op, Outcome};
+use std::time::Duration;
 use tokio_postgres::{Client, Statement};
 
 /// One operation: the script's statements, on this connection, until they are done or given up.
@@ -43,7 +44,7 @@ impl Transaction<'_> {
             let restart = stop.open.unwrap_or(stop.at);
             if let Err(failure) = self.leave(stop).await {
                 let now = op.clock().now();
-                let in_time = settings.latency_limit.is_none_or(|l| u128::from(now - started) < l.as_nanos());
+                let in_time = !is_late(settings.latency_limit, op, now);
                 if !(again && tries < settings.max_tries && in_time) || failure.needs_reconnect() {
                     break Err(failure);
                 }
@@ -59,12 +60,13 @@ impl Transaction<'_> {
             op.count("retries", u64::from(tries - 1));
         }
         if outcome.is_ok() {
-            self.tell(op, started, lost_ns, rows);
+            self.tell(op, lost_ns, rows);
         }
         outcome
     }
 
-    fn tell(&self, op: &mut Op, started: u64, lost_ns: u64, rows: u64) {
+    fn tell(&self, op: &mut Op, lost_ns: u64, rows: u64) {
+        let settings = &self.work.settings;
         if self.work.steps {
             for (statement, ns) in self.work.script.statements.iter().zip(&self.scratch.took) {
                 op.step(statement.name, *ns);
@@ -74,9 +76,7 @@ impl Transaction<'_> {
             op.step("failed_tries", lost_ns);
         }
         op.count("rows", rows);
-        if let Some(limit) = self.work.settings.latency_limit
-            && u128::from(op.clock().now() - started) > limit.as_nanos()
-        {
+        if settings.latency_limit.is_some() && is_late(settings.latency_limit, op, op.clock().now()) {
             op.count("late", 1);
         }
     }
@@ -141,6 +141,11 @@ impl Transaction<'_> {
     fn may_be_committed(&self, at: usize, open: Option<usize>) -> bool {
         self.work.pipelined || open.is_none() || self.work.script.statements[at].role == Role::End
     }
+}
+
+/// Whether more than this has passed at `now` since the operation was due: as pgbench has it, whatever it waited for counts.
+fn is_late(limit: Option<Duration>, op: &Op, now: u64) -> bool {
+    limit.is_some_and(|limit| u128::from(now.saturating_sub(op.intended())) > limit.as_nanos())
 }
 
 /// Whether a script can be tried again when its statements are sent all at once.

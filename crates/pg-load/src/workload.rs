@@ -131,8 +131,9 @@ impl Postgres {
         self.with(|s| s.settings.max_tries = tries)
     }
 
-    /// Sets pgbench's `--latency-limit`: operations whose service took longer count as `late`, and none is tried again
-    /// after it. (Skipping what is late before it starts is the load's business: `Overload::SkipLate`.)
+    /// Sets pgbench's `--latency-limit`: operations that succeed later than this after they were due (their response time:
+    /// with what they waited for a session) count as `late`, and none is tried again after it. Skipping what is late
+    /// before it starts is the load's business: `Overload::SkipLate`.
     ///
     /// # Errors
     /// When the limit is 0.

@@ -116,6 +116,15 @@ fn pgbench_closed_and_with_a_rate() {
         "{text}"
     );
     assert!(text.contains("number of failed transactions: 0 (0.00 %)\n") && !text.contains("lag"), "{text}");
+    assert!(!text.contains("retries") && !text.contains("above"), "{text}");
+    s.counters = [("retried", 1000), ("retries", 1500), ("late", 12)].map(|(n, c)| (n.into(), c)).into();
+    let text = Pgbench::of(&s).unwrap().to_string();
+    for line in [
+        "number of transactions retried: 1000 (0.80 %)\ntotal number of retries: 1500\n",
+        "number of transactions above the latency limit: 12/124977 (0.01 %)\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
     let text = Pgbench::of(&overloaded(1)).unwrap().to_string();
     assert!(
         text.contains("rate limit schedule lag: avg 7450.000 (max 14900.000) ms\ntps = 5.000000"),

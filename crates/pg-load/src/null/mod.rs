@@ -1,8 +1,10 @@
 //! A target that answers at once, to find out what the client itself can do.
 
-mod answer;
+mod conversation;
 #[cfg(target_os = "linux")]
 mod serve;
+mod statement;
+mod wire;
 
 /// How the null target names its version, by which sessions know that there is no data to look for.
 pub(crate) const VERSION: &str = "null target";
@@ -12,7 +14,7 @@ pub use target::NullTarget;
 
 #[cfg(target_os = "linux")]
 mod target {
-    use super::{answer::Answers, serve::Loop};
+    use super::{serve::Loop, statement::Answers};
     use crate::{Postgres, Script, Server};
     use load_core::{NullTargetError, Nulled};
     use std::{

@@ -1,6 +1,9 @@
 //! The null target's loop: one thread, no runtime, so that it costs as little as a server can.
 
-use super::answer::{Answers, Conversation, Heard};
+use super::{
+    conversation::{Conversation, Heard},
+    statement::Answers,
+};
 use rustix::{
     event::epoll::{self, CreateFlags, Event, EventData, EventFlags},
     io::Errno,

@@ -1,5 +1,7 @@
 //! A PostgreSQL of the test's own: on a free port of 127.0.0.1, gone with the test.
 
+use crate::run::on_worker;
+use pg_load::{Pgbench, Server};
 use std::{
     fs,
     os::unix::fs::{MetadataExt, PermissionsExt, chown},
@@ -81,8 +83,8 @@ impl Pg {
         format!("postgres://tester:{CANARY}@127.0.0.1:{}/{database}", self.port)
     }
 
-    pub(crate) fn server(&self) -> pg_load::Server {
-        pg_load::Server::parse(&self.url("postgres")).unwrap()
+    pub(crate) fn server(&self) -> Server {
+        Server::parse(&self.url("postgres")).unwrap()
     }
 
     /// The server's process.
@@ -138,6 +140,13 @@ impl Pg {
         self.run("psql", &args).trim().to_owned()
     }
 
+    /// The log that pgbench wrote into the test's directory under this prefix, of its first thread.
+    pub(crate) fn log_of_pgbench(&self, prefix: &str) -> Vec<Logged> {
+        let mut files = fs::read_dir(self.dir()).unwrap().flatten();
+        let file = files.find(|f| f.file_name().to_string_lossy().starts_with(prefix)).unwrap();
+        fs::read_to_string(file.path()).unwrap().lines().map(Logged::parse).collect()
+    }
+
     /// Sessions of clients in this database that are not psql's.
     pub(crate) fn sessions(&self, database: &str) -> u32 {
         let sql = format!(
@@ -146,6 +155,35 @@ impl Pg {
         );
         self.psql("postgres", &sql).parse().unwrap()
     }
+}
+
+/// A line of pgbench's log (`-l`) of a run with `-R`, in µs.
+#[derive(Debug)]
+pub(crate) struct Logged {
+    /// `None`: skipped.
+    pub(crate) latency: Option<f64>,
+    /// When it was written down, since 1970.
+    pub(crate) at: f64,
+    pub(crate) lag: f64,
+}
+
+impl Logged {
+    fn parse(line: &str) -> Logged {
+        // client, transaction, latency, script, seconds, microseconds, lag
+        let fields: Vec<&str> = line.split(' ').collect();
+        let number = |i: usize| fields[i].parse::<f64>().unwrap();
+        let latency = (fields[2] != "skipped").then(|| number(2));
+        Logged { latency, at: number(4) * 1e6 + number(5), lag: number(6) }
+    }
+}
+
+/// A server with pgbench's tables at this scale.
+pub(crate) fn loaded(settings: &[(&str, &str)], scale: u32) -> Option<(Pg, Server, Pgbench)> {
+    let pg = Pg::start(settings)?;
+    let server = pg.server();
+    let data = Pgbench::scale(scale).unwrap();
+    on_worker(data.load(&server, |_| ())).unwrap();
+    Some((pg, server, data))
 }
 
 /// Whom servers run as when we are root.

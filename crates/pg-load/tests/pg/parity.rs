@@ -2,14 +2,17 @@
 
 use crate::{
     fixture::Pg,
-    run::{on_worker, run},
+    run::{full, on_worker, run},
 };
-use pg_load::{Draw, Pgbench, Postgres, Script};
+use load_core::{Load, Schedule};
+use load_engine::Plan;
+use pg_load::{Draw, Pgbench, Postgres, Script, custom, tokio_postgres::Client};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::{
     collections::BTreeMap,
     fs,
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -72,55 +75,108 @@ fn random_numbers_are_distributed_as_pgbenchs() {
     }
 }
 
-/// pgbench's three times, from its log of a run at a rate that a single client cannot keep up with.
+/// One transaction, in ns from some origin.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    due: f64,
+    began: f64,
+    ended: f64,
+}
+
+/// Of a single client: it begins what is due when it has ended what was before, and not earlier.
+fn is_in_turn(who: &str, times: &[Times], rounding: f64) {
+    let idle = times.windows(2).map(|w| w[1].began - w[0].ended.max(w[1].due));
+    let mut idle: Vec<f64> = idle.collect();
+    assert!(idle.iter().all(|ns| *ns >= -rounding), "{who} began before it was due or free: {idle:?}");
+    idle.sort_by(f64::total_cmp);
+    assert!(idle[idle.len() / 2] < 3e6, "{who} began long after it was due and free: {idle:?}");
+    let waited = times.iter().filter(|t| t.began - t.due > 1e6).count();
+    assert!(waited * 5 > times.len(), "{who}: {waited} waited");
+}
+
+/// pgbench's log of a run at 0.6 of what its one client can do, and the same arrivals for us: `schedule_lag` is our wait,
+/// its latency our response, and what is left of it the service time.
 #[test]
-fn pgbenchs_latency_is_our_response_and_its_schedule_lag_our_wait() {
+fn the_same_arrivals_have_pgbenchs_latency_as_response_and_its_schedule_lag_as_wait() {
     let Some(pg) = Pg::start(&[]) else { return };
+    let n: u64 = if full() { 1200 } else { 120 };
     let file = pg.dir().join("sleep.sql");
-    fs::write(&file, "SELECT pg_sleep(0.02);\n").unwrap();
-    let prefix = pg.dir().join("log-of-pgbench");
-    let args = [
-        "-n",
-        "-f",
-        file.to_str().unwrap(),
-        "-c",
-        "1",
-        "-t",
-        "60",
-        "-R",
-        "100",
-        "-l",
-        "--log-prefix",
-        prefix.to_str().unwrap(),
-        "postgres",
-    ];
-    pg.run("pgbench", &args);
-    let log = fs::read_dir(pg.dir())
-        .unwrap()
-        .flatten()
-        .find(|f| f.file_name().to_string_lossy().starts_with("log-of-pgbench"))
-        .unwrap();
-    let text = fs::read_to_string(log.path()).unwrap();
-    let lines: Vec<Vec<f64>> =
-        text.lines().map(|l| l.split(' ').map(|f| f.parse().unwrap()).collect()).collect();
-    assert_eq!(lines.len(), 60);
-    for line in &lines {
-        // client, transaction, latency, script, seconds, microseconds, lag
-        let (latency, lag) = (line[2], line[6]);
-        let service = latency - lag;
-        assert!(
-            (20_000.0..2_000_000.0).contains(&service),
-            "response {latency} - wait {lag} is not the service time"
-        );
+    fs::write(&file, "SELECT pg_sleep(0.01);\n").unwrap();
+    let prefix = pg.dir().join("lag");
+    let (file, prefix, count) = (file.to_str().unwrap(), prefix.to_str().unwrap(), n.to_string());
+    let args =
+        ["-n", "-M", "prepared", "-f", file, "-c", "1", "-t", &count, "-R", "60", "--random-seed=3", "-l"];
+    let said = pg.run("pgbench", &[&args[..], &["--log-prefix", prefix, "postgres"]].concat());
+    let theirs: Vec<Times> = pg
+        .log_of_pgbench("lag")
+        .iter()
+        .map(|line| {
+            let (latency, ended) = (line.latency.unwrap() * 1e3, line.at * 1e3);
+            Times { due: ended - latency, began: ended - latency + line.lag * 1e3, ended }
+        })
+        .collect();
+    assert_eq!(theirs.len() as u64, n);
+    // Each line is written a little after its transaction has ended, and holds that later time.
+    is_in_turn("pgbench", &theirs, 2e6);
+    let mean =
+        |times: &[Times], of: fn(&Times) -> f64| times.iter().map(of).sum::<f64>() / times.len() as f64;
+    let lag = |t: &Times| t.began - t.due;
+    let latency = |t: &Times| t.ended - t.due;
+    let after = |text: &str| -> f64 {
+        let line = said.lines().find_map(|l| l.split_once(text)).unwrap_or_else(|| panic!("{said}"));
+        line.1.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    for (word, of) in [("latency average = ", latency as fn(&Times) -> f64), ("schedule lag: avg ", lag)] {
+        assert!((after(word) - mean(&theirs, of) / 1e6).abs() < 0.002, "{word} {} {said}", mean(&theirs, of));
     }
-    // Twice as much is asked as can be done: the last waits as long as the backlog is.
-    let last = lines.last().unwrap();
-    assert!(last[6] > 100_000.0, "{last:?}");
-    // The end, minus the latency, is when it was to start: those times are the schedule, and go up.
-    let scheduled: Vec<f64> = lines.iter().map(|l| l[4] * 1e6 + l[5] - l[2]).collect();
-    assert!(scheduled.windows(2).all(|w| w[1] >= w[0] - 1.0), "{scheduled:?}");
-    let mean = (scheduled[59] - scheduled[0]) / 59.0;
-    assert!((6_000.0..15_000.0).contains(&mean), "100/s: {mean}");
+
+    let first = theirs[0].due;
+    let offsets = theirs.iter().map(|t| Duration::from_nanos((t.due - first).max(0.0) as u64));
+    // What was late in the log may be a little before its neighbour.
+    let mut last = Duration::ZERO;
+    let offsets: Vec<Duration> = offsets
+        .map(|o| {
+            last = last.max(o);
+            last
+        })
+        .collect();
+    let length = last + Duration::from_secs(1);
+    let arrivals = Schedule::replay(offsets.iter().copied()).and_then(|s| s.lasting(length)).unwrap();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let tell = seen.clone();
+    let workload = custom(
+        &pg.server(),
+        async |client: &Client| Ok(client.prepare("SELECT pg_sleep(0.01)").await?),
+        async move |client, sleep, op| {
+            client.query_one(&*sleep, &[]).await?;
+            let [due, began, ended] = [op.intended(), op.started_at(), op.clock().now()].map(|ns| ns as f64);
+            tell.lock().unwrap().push(Times { due, began, ended });
+            Ok(())
+        },
+    );
+    let plan = Plan::new().stream("postgres", workload.unwrap(), Load::open(arrivals).sessions(1));
+    let record = plan.measure(length).calibrate(Duration::ZERO).run().unwrap();
+    let ours = seen.lock().unwrap().clone();
+    let stream = &record.streams[0];
+    assert_eq!((ours.len() as u64, stream.accounting.succeeded), (n, n), "{:?}", stream.accounting);
+    is_in_turn("openloop", &ours, 0.0);
+    // The same arrivals, to the ns.
+    for (time, offset) in ours.iter().zip(&offsets) {
+        assert_eq!(time.due - ours[0].due, offset.as_nanos() as f64);
+    }
+    // The record says what the operations saw, but for what it takes to come back from them.
+    for (said, seen, slack) in
+        [(&stream.wait, mean(&ours, lag), 1e3), (&stream.response, mean(&ours, latency), 1e6)]
+    {
+        let said = said.as_ref().unwrap().mean_ns;
+        assert!((0.0..slack).contains(&(said - seen)) || (said - seen).abs() < 1.0, "{said} {seen}");
+    }
+    let of = |times: &[Times]| (mean(times, lag) / 1e6, mean(times, latency) / 1e6);
+    eprintln!("mean schedule lag and latency in ms, pgbench: {:?}; openloop: {:?}", of(&theirs), of(&ours));
+    if full() {
+        let ratio = mean(&ours, latency) / mean(&theirs, latency);
+        assert!((0.95..1.05).contains(&ratio), "mean response, openloop / pgbench: {ratio}");
+    }
 }
 
 #[test]

@@ -1,13 +1,18 @@
 //! Drives sessions by hand, as an engine does.
 
 use load_core::{Class, Clock, Failure, Names, Op, Outcome, Session, SessionId, Workload};
-use std::{collections::BTreeMap, future::Future, rc::Rc};
+use std::{collections::BTreeMap, future::Future, rc::Rc, time::Duration};
 
 /// Runs a future on a runtime like a worker's.
 pub(crate) fn on_worker<T>(future: impl Future<Output = T>) -> T {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()).unwrap();
     runtime.block_on(future)
+}
+
+/// Whether the stated sizes and tolerances are asked for, which need a quiet machine.
+pub(crate) fn full() -> bool {
+    std::env::var_os("OPENLOOP_FULL").is_some()
 }
 
 /// A session with its `Op`.
@@ -41,11 +46,22 @@ impl<S: Session> Driver<S> {
     pub(crate) async fn call(&mut self) -> Outcome {
         let now = self.op.clock().now();
         self.op.begin(now, self.seq);
+        self.go_on().await
+    }
+
+    async fn go_on(&mut self) -> Outcome {
         self.seq += 1;
         self.session.call(&mut self.op).await.map_err(|mut failure| {
             failure.classify(&[pg_load::classify]);
             failure
         })
+    }
+
+    /// One operation that was due some time ago.
+    pub(crate) async fn call_due(&mut self, ago: Duration) -> Outcome {
+        let now = self.op.clock().now();
+        self.op.begin_due(now - u64::try_from(ago.as_nanos()).unwrap(), now, self.seq);
+        self.go_on().await
     }
 
     /// The steps of the last operation, in ns.
@@ -90,7 +106,7 @@ pub(crate) async fn run<W: Workload>(workload: &W, sessions: usize, until: impl 
             }
             drop(driver);
             driver = loop {
-                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+                tokio::time::sleep(Duration::from_millis(5)).await;
                 match Driver::connect(workload, index, sessions).await {
                     Ok(driver) => break driver,
                     Err(_) if until(&books.borrow()) => return,

@@ -24,6 +24,12 @@ pub struct Pgbench {
     pub failed: u64,
     /// Transactions that were too late to be sent.
     pub skipped: u64,
+    /// Transactions that were tried more than once (`--max-tries`).
+    pub retried: u64,
+    /// All tries of them but the first.
+    pub retries: u64,
+    /// Transactions that succeeded, but later than the workload's limit of latency.
+    pub late: u64,
     /// Whether load came by a schedule, as with `-R`.
     pub scheduled: bool,
     /// Mean and standard deviation (of a population) in ms, as printed with `-R`, `-P` or `-L`.
@@ -44,6 +50,7 @@ impl Pgbench {
         let response = s.response.as_ref().filter(|d| d.count > 0);
         let open = s.load.kind == "open";
         let wait = s.wait.as_ref().filter(|d| d.count > 0 && open);
+        let counted = |name: &str| s.counters.get(name).copied().unwrap_or(0);
         Ok(Pgbench {
             stream: title(s),
             clients: s.load.concurrency,
@@ -52,6 +59,9 @@ impl Pgbench {
             processed: s.accounting.succeeded,
             failed: s.accounting.failed,
             skipped: s.accounting.skipped,
+            retried: counted("retried"),
+            retries: counted("retries"),
+            late: counted("late"),
             scheduled: open,
             latency_ms: response.map(|d| (d.mean_ns / 1e6, d.stddev_ns / 1e6)),
             lag_ms: wait.map(|d| (d.mean_ns / 1e6, d.max_ns as f64 / 1e6)),
@@ -79,8 +89,17 @@ impl fmt::Display for Pgbench {
         writeln!(f, "number of transactions actually processed: {}", self.processed)?;
         let share = |n: u64| if all > 0.0 { percent(n as f64 / all) } else { percent(0.0) };
         writeln!(f, "number of failed transactions: {} ({})", self.failed, share(self.failed))?;
+        if self.retried > 0 {
+            writeln!(f, "number of transactions retried: {} ({})", self.retried, share(self.retried))?;
+            writeln!(f, "total number of retries: {}", self.retries)?;
+        }
         if self.skipped > 0 {
             writeln!(f, "number of transactions skipped: {} ({})", self.skipped, share(self.skipped))?;
+        }
+        if self.late > 0 {
+            let share = percent(self.late as f64 / self.processed.max(1) as f64);
+            let (late, of) = (self.late, self.processed);
+            writeln!(f, "number of transactions above the latency limit: {late}/{of} ({share})")?;
         }
         if let Some(ms) = self.latency_by_arithmetic_ms().filter(|_| !self.scheduled) {
             let note = if self.failed > 0 { " (including failures)" } else { "" };

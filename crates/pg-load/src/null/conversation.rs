@@ -1,44 +1,17 @@
-//! What the null target says: PostgreSQL's protocol, version 3, without knowing anything.
+//! One client's conversation with the null target: PostgreSQL's protocol, version 3.
 
-use super::VERSION;
-use crate::Script;
+use super::{
+    VERSION,
+    statement::{Answers, Known},
+    wire::{columns, cut, message, parameters, text},
+};
 use std::{collections::HashMap, io};
 
-const INT4: i32 = 23;
-const INT8: i32 = 20;
 const SSL_REQUEST: u32 = 80_877_103;
 const GSS_REQUEST: u32 = 80_877_104;
 const CANCEL_REQUEST: u32 = 80_877_102;
 /// A message longer than this is not one of ours.
 const LONGEST: usize = 1 << 20;
-
-/// How many rows the statements of a script are expected to have.
-#[derive(Debug, Clone)]
-pub(super) struct Answers {
-    /// Texts up to their first parameter, which is the same in every protocol, with the rows to say.
-    rows: Vec<(String, u64)>,
-}
-
-impl Answers {
-    pub(super) fn new(script: &Script) -> Answers {
-        let start = |sql: &str| sql.split('$').next().unwrap_or_default().to_owned();
-        Answers { rows: script.statements.iter().map(|s| (start(&s.sql), s.rows.unwrap_or(1))).collect() }
-    }
-
-    fn rows(&self, sql: &str) -> u64 {
-        let known = self.rows.iter().filter(|(start, _)| sql.starts_with(start.as_str()));
-        known.max_by_key(|(start, _)| start.len()).map_or(1, |(_, rows)| *rows)
-    }
-}
-
-/// A statement: what is said when it is described and when it is executed.
-#[derive(Debug, Clone, Default)]
-struct Known {
-    parameters: usize,
-    has_rows: bool,
-    executed: Vec<u8>,
-    transaction: Option<bool>,
-}
 
 /// One connection's side of the conversation.
 #[derive(Debug)]
@@ -139,7 +112,7 @@ impl Conversation {
         match tag {
             b'P' => {
                 let (name, rest) = cut(body);
-                let known = self.know(cut(rest).0);
+                let known = self.answers.know(cut(rest).0);
                 self.statements.insert(name.to_vec(), known);
                 message(out, b'1', |_| ());
             }
@@ -174,7 +147,7 @@ impl Conversation {
             b'S' => self.ready(out),
             b'Q' => {
                 for sql in String::from_utf8_lossy(cut(body).0).split(';').filter(|s| !s.trim().is_empty()) {
-                    let known = self.know(sql.trim().as_bytes());
+                    let known = self.answers.know(sql.trim().as_bytes());
                     if known.has_rows {
                         columns(out, 0);
                     }
@@ -193,87 +166,12 @@ impl Conversation {
     fn ready(&self, out: &mut Vec<u8>) {
         message(out, b'Z', |out| out.push(if self.in_transaction { b'T' } else { b'I' }));
     }
-
-    /// Guesses from its first word what a statement does.
-    fn know(&self, sql: &[u8]) -> Known {
-        let sql = String::from_utf8_lossy(sql);
-        let rows = self.answers.rows(&sql);
-        let word: String = sql.trim_start().chars().take_while(char::is_ascii_alphabetic).collect();
-        let word = word.to_ascii_uppercase();
-        let selects = matches!(word.as_str(), "SELECT" | "WITH" | "VALUES" | "TABLE" | "SHOW" | "EXECUTE");
-        let has_rows = selects || sql.to_ascii_uppercase().contains(" RETURNING ");
-        let (tag, transaction) = match word.as_str() {
-            "INSERT" => (format!("INSERT 0 {rows}"), None),
-            "UPDATE" | "DELETE" | "MERGE" => (format!("{word} {rows}"), None),
-            "BEGIN" | "START" => ("BEGIN".into(), Some(true)),
-            "END" | "COMMIT" => ("COMMIT".into(), Some(false)),
-            "ROLLBACK" | "ABORT" => ("ROLLBACK".into(), Some(false)),
-            _ if selects => (format!("SELECT {rows}"), None),
-            _ => (word, None),
-        };
-        let mut executed = Vec::new();
-        if has_rows {
-            for _ in 0..rows {
-                // One column of four bytes: an int4 in binary, and good enough as text.
-                message(&mut executed, b'D', |out| out.extend_from_slice(b"\0\x01\0\0\0\x040000"));
-            }
-        }
-        message(&mut executed, b'C', |out| text(out, &tag));
-        Known { parameters: highest_parameter(&sql), has_rows, executed, transaction }
-    }
-}
-
-fn highest_parameter(sql: &str) -> usize {
-    let digits = |piece: &str| piece.bytes().take_while(u8::is_ascii_digit).count();
-    sql.split('$').skip(1).filter_map(|piece| piece[..digits(piece)].parse().ok()).max().unwrap_or(0)
-}
-
-fn message(out: &mut Vec<u8>, tag: u8, body: impl FnOnce(&mut Vec<u8>)) {
-    out.push(tag);
-    let start = out.len();
-    out.extend_from_slice(&[0; 4]);
-    body(out);
-    let length = (out.len() - start) as u32;
-    out[start..start + 4].copy_from_slice(&length.to_be_bytes());
-}
-
-fn text(out: &mut Vec<u8>, text: &str) {
-    out.extend_from_slice(text.as_bytes());
-    out.push(0);
-}
-
-/// Up to the next zero byte, and what comes after it.
-fn cut(bytes: &[u8]) -> (&[u8], &[u8]) {
-    match bytes.iter().position(|b| *b == 0) {
-        Some(end) => (&bytes[..end], &bytes[end + 1..]),
-        None => (bytes, &[]),
-    }
-}
-
-fn parameters(out: &mut Vec<u8>, count: usize) {
-    message(out, b't', |out| {
-        out.extend_from_slice(&(count as u16).to_be_bytes());
-        // Wide enough for every integer.
-        (0..count).for_each(|_| out.extend_from_slice(&INT8.to_be_bytes()));
-    });
-}
-
-/// One column, an `int4` in this format.
-fn columns(out: &mut Vec<u8>, format: i16) {
-    message(out, b'T', |out| {
-        out.extend_from_slice(&1u16.to_be_bytes());
-        text(out, "null");
-        out.extend_from_slice(&[0; 6]);
-        out.extend_from_slice(&INT4.to_be_bytes());
-        out.extend_from_slice(&4i16.to_be_bytes());
-        out.extend_from_slice(&(-1i32).to_be_bytes());
-        out.extend_from_slice(&format.to_be_bytes());
-    });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Script;
 
     #[test]
     fn bytes_may_come_in_any_pieces() {
@@ -307,17 +205,7 @@ mod tests {
 
     #[test]
     fn what_is_not_the_protocol_is_refused() {
-        let mut conversation = Conversation::new(Answers { rows: vec![] });
+        let mut conversation = Conversation::new(Answers::new(&Script::new("none")));
         assert!(conversation.hear(b"GET / HTTP/1.1\r\n", &mut Vec::new()).is_err());
-    }
-
-    #[test]
-    fn as_many_rows_as_the_script_expects() {
-        let script = Script::new("x").statement("many", "SELECT generate_series(1, 3)").unwrap().rows(3);
-        let script = script.statement("one", "SELECT generate_").unwrap();
-        let answers = Answers::new(&script);
-        assert_eq!((answers.rows("SELECT generate_series(1, 3)"), answers.rows("SELECT generate_")), (3, 1));
-        assert_eq!(answers.rows("UPDATE x"), 1);
-        assert_eq!(highest_parameter("SELECT $1, $12, $x, $2 $"), 12);
     }
 }

@@ -1,16 +1,20 @@
 //! Workloads of closures over the client.
 
+mod session;
+mod tries;
+
+pub use session::{CustomPooledSession, CustomSession};
+pub use tries::commit;
+
 use crate::{
-    Connection, Error, Pool, Server,
-    classify::{classify, may_be_retried},
-    deadline::Deadline,
+    Error, Pool, Server,
     pool::{PoolStatus, WorkerPool},
     settings::Settings,
-    tries::closed_before,
 };
-use load_core::{Class, ConfigError, Failure, Op, Outcome, Session, SessionId, Workload};
-use std::{error::Error as StdError, fmt, marker::PhantomData, rc::Rc, time::Duration};
+use load_core::{ConfigError, Failure, Op, Outcome, SessionId, Workload};
+use std::{fmt, marker::PhantomData, time::Duration};
 use tokio_postgres::Client;
+use tries::{Tries, classified};
 
 /// A workload of two closures: `prepare` gets each new connection and makes what `call` needs of it (prepared statements),
 /// `call` does one operation. Write `async |client, ready, op|`, not `|client, ready, op| async move`.
@@ -184,197 +188,5 @@ where
     fn describe(&self) -> String {
         let size = self.settings.pool.as_ref().map_or(0, Pool::size);
         format!("custom PostgreSQL workload, pool of {size} for each worker")
-    }
-}
-
-/// A session of [`custom`].
-pub struct CustomSession<S, F> {
-    connection: Option<Connection>,
-    ready: S,
-    call: F,
-    tries: Tries,
-    /// The closure was not waited for to its end.
-    busy: bool,
-}
-
-impl<S, F> Session for CustomSession<S, F>
-where
-    S: 'static,
-    F: AsyncFn(&mut Client, &mut S, &mut Op) -> Outcome + 'static,
-{
-    async fn call(&mut self, op: &mut Op) -> Outcome {
-        let CustomSession { connection, ready, call, tries, busy } = self;
-        let Some(connection) = connection else { return Err(closed_before(None)) };
-        if connection.client().is_closed() {
-            return Err(closed_before(connection.lost()));
-        }
-        *busy = true;
-        let mut used = 1;
-        let outcome = loop {
-            let rng = op.rng().clone();
-            let client = connection.client_mut();
-            let outcome = tries.limited(call(client, ready, op)).await;
-            match tries.leave(connection.client(), outcome, used).await {
-                Next::Again => {
-                    *op.rng() = rng;
-                    used += 1;
-                }
-                Next::Done(outcome) => break outcome,
-            }
-        };
-        count(op, used);
-        *busy = outcome.as_ref().is_err_and(Failure::needs_reconnect);
-        outcome
-    }
-
-    async fn close(mut self) {
-        if let Some(connection) = self.connection.take() {
-            connection.close().await;
-        }
-    }
-}
-
-impl<S, F> Drop for CustomSession<S, F> {
-    fn drop(&mut self) {
-        if let Some(connection) = &self.connection
-            && self.busy
-            && !connection.client().is_closed()
-        {
-            connection.canceller().cancel_in_background();
-        }
-    }
-}
-
-/// A session of [`custom_pooled`].
-pub struct CustomPooledSession<F> {
-    pool: Rc<WorkerPool>,
-    call: F,
-    tries: Tries,
-}
-
-impl<F> Session for CustomPooledSession<F>
-where
-    F: AsyncFn(&mut deadpool_postgres::Client, &mut Op) -> Outcome + 'static,
-{
-    async fn call(&mut self, op: &mut Op) -> Outcome {
-        let CustomPooledSession { pool, call, tries } = self;
-        let mut lent = pool.lend().await?;
-        op.mark("pool_wait");
-        let mut used = 1;
-        let outcome = loop {
-            let rng = op.rng().clone();
-            let outcome = tries.limited(call(&mut lent, op)).await;
-            match tries.leave(&lent, outcome, used).await {
-                Next::Again => {
-                    *op.rng() = rng;
-                    used += 1;
-                }
-                Next::Done(outcome) => break outcome,
-            }
-        };
-        count(op, used);
-        if !outcome.as_ref().is_err_and(Failure::needs_reconnect) {
-            lent.good();
-        }
-        outcome
-    }
-}
-
-impl<S, F> fmt::Debug for CustomSession<S, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CustomSession").field("connection", &self.connection).finish_non_exhaustive()
-    }
-}
-
-impl<F> fmt::Debug for CustomPooledSession<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CustomPooledSession").field("pool", &self.pool).finish_non_exhaustive()
-    }
-}
-
-/// Limits of a session's operations.
-struct Tries {
-    max: u32,
-    limit: Duration,
-    deadline: Deadline,
-}
-
-enum Next {
-    Again,
-    Done(Outcome),
-}
-
-impl Tries {
-    fn new(settings: &Settings) -> Tries {
-        let limit = settings.statement_timeout;
-        Tries { max: settings.max_tries, limit: limit.unwrap_or_default(), deadline: Deadline::new(limit) }
-    }
-
-    async fn limited(&mut self, call: impl Future<Output = Outcome>) -> Outcome {
-        let Some(outcome) = self.deadline.within(call).await else {
-            let late = Error::Timeout { what: "operation".into(), after: self.limit };
-            return Err(Failure::new(Class::Timeout, "operation")
-                .with_source(late)
-                .unknown_outcome()
-                .reconnect());
-        };
-        outcome.map_err(classified)
-    }
-
-    /// After a try: what is left of its transaction is rolled back.
-    async fn leave(&mut self, client: &Client, outcome: Outcome, used: u32) -> Next {
-        let Err(mut failure) = outcome else { return Next::Done(Ok(())) };
-        if failure.needs_reconnect() {
-            return Next::Done(Err(failure));
-        }
-        let rolled_back = self.deadline.within(client.batch_execute("ROLLBACK")).await;
-        if !matches!(rolled_back, Some(Ok(()))) {
-            failure = failure.reconnect();
-        } else if used < self.max && is_conflict(&failure) {
-            return Next::Again;
-        }
-        Next::Done(Err(failure))
-    }
-}
-
-fn count(op: &mut Op, used: u32) {
-    if used > 1 {
-        op.count("retried", 1);
-        op.count("retries", u64::from(used - 1));
-    }
-}
-
-fn classified(mut failure: Failure) -> Failure {
-    failure.classify(&[classify]);
-    failure
-}
-
-fn is_conflict(failure: &Failure) -> bool {
-    let mut next: Option<&(dyn StdError + 'static)> = failure.source();
-    while let Some(error) = next {
-        if error.downcast_ref::<tokio_postgres::Error>().is_some_and(may_be_retried) {
-            return true;
-        }
-        next = error.source();
-    }
-    false
-}
-
-/// Commits the transaction of a closure, and says so only if there was one to commit: the server answers `COMMIT` of an
-/// aborted transaction with a friendly `ROLLBACK`, which the client does not tell from success. Costs no further round trip.
-///
-/// # Errors
-/// SQLSTATE 25P02 when the transaction was aborted; it is rolled back then. Else what the commit itself fails with.
-pub async fn commit(client: &Client) -> Outcome {
-    // In an aborted transaction the first fails, and the second is not looked at.
-    match client.batch_execute("SELECT 1; COMMIT").await {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            let failure = classified(error.into());
-            if !failure.needs_reconnect() {
-                client.batch_execute("ROLLBACK").await?;
-            }
-            Err(failure)
-        }
     }
 }
