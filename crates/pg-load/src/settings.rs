@@ -6,7 +6,7 @@ use load_core::{ConfigError, Op, SessionId};
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, OnceLock,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -34,6 +34,8 @@ pub(crate) struct Found {
     /// The pools of all workers, to look at; locked when one is made, never for an operation.
     pub(crate) pools: Mutex<Vec<WeakPool>>,
     room: OnceLock<Room>,
+    /// Facts that were warned of.
+    warned: Mutex<Vec<&'static str>>,
 }
 
 impl fmt::Debug for Found {
@@ -122,8 +124,11 @@ impl Settings {
         Ok(())
     }
 
+    /// Once for all sessions, of which many connect at the same time.
     fn warn_once(&self, fact: &'static str, said: String, op: &mut Op) {
-        if !self.is_checked() {
+        let mut warned = self.found.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if !warned.contains(&fact) {
+            warned.push(fact);
             tracing::warn!("{said}");
         }
         op.fact(fact, said);

@@ -1,19 +1,22 @@
 //! A database that is there for a run and gone after it.
 
+mod make;
 mod owner;
+mod remove;
 mod sweep;
 
 pub use sweep::{LeftDatabase, SweptDatabases};
 
-use crate::{Connection, Error, Server, connection::within};
+use crate::{Error, Server, connection::within};
 use load_core::{ConfigError, record::Check};
+use make::Unfinished;
 use owner::Owner;
+use remove::remove;
 use std::{
     fmt,
     sync::atomic::{AtomicU32, Ordering},
     time::{Duration, Instant},
 };
-use tokio_postgres::types::Type;
 
 /// Every name of a temporary database begins so.
 const PREFIX: &str = "openloop_";
@@ -21,8 +24,6 @@ const PREFIX: &str = "openloop_";
 const LIMIT: Duration = Duration::from_secs(60);
 /// Limit for dropping one that was not dropped by name.
 const LAST_LIMIT: Duration = Duration::from_secs(10);
-/// `DROP DATABASE .. WITH (FORCE)`, from this version of the server on.
-const FORCES: i32 = 130_000;
 
 /// A database with a name of its own on a server of yours, which belongs to this process.
 ///
@@ -34,7 +35,16 @@ pub struct TemporaryDatabase {
     admin: Server,
     server: Server,
     name: String,
-    gone: bool,
+    held: Held,
+}
+
+/// What there is to remove when it is dropped.
+enum Held {
+    /// Perhaps nothing yet.
+    Making(Unfinished),
+    Ours,
+    /// It is gone, or was tried and said.
+    Nothing,
 }
 
 impl TemporaryDatabase {
@@ -71,24 +81,7 @@ impl TemporaryDatabase {
             Err(error) => tracing::warn!(%error, "databases that earlier runs left could not be looked for"),
         }
         let comment = Owner::this_process(run_id).to_comment();
-        let made = async {
-            let server = admin.clone().with_database(&name);
-            let mut database =
-                TemporaryDatabase { admin: admin.clone(), server, name: name.clone(), gone: true };
-            // From template0: nobody can be connected to it, which would be in the way.
-            let sql = format!("create database {name} template template0");
-            connection.execute(format!("making database {name}"), &sql).await?;
-            // Only now is it ours to remove: one of this name may have been there before.
-            database.gone = false;
-            let sql = format!("comment on database {name} is '{}'", comment.replace('\'', "''"));
-            match connection.execute(format!("signing database {name}"), &sql).await {
-                Ok(()) => Ok(database),
-                Err(error) => {
-                    database.remove().await;
-                    Err(error)
-                }
-            }
-        };
+        let made = make::make(admin, &connection, name.clone(), comment);
         let made = within(&format!("making database {name}"), LIMIT, made).await;
         connection.close().await;
         made
@@ -124,7 +117,7 @@ impl TemporaryDatabase {
         let removed =
             within(&format!("dropping database {}", self.name), LIMIT, remove(&self.admin, &self.name)).await;
         // Either way: trying again at once would not help.
-        self.gone = true;
+        self.held = Held::Nothing;
         let (passed, detail) = match removed {
             Ok(()) => (true, format!("database {} is dropped", self.name)),
             Err(error) => (false, format!("database {} is left over: {error}", self.name)),
@@ -141,9 +134,11 @@ impl fmt::Debug for TemporaryDatabase {
 
 impl Drop for TemporaryDatabase {
     fn drop(&mut self) {
-        if self.gone {
-            return;
-        }
+        let unfinished = match std::mem::replace(&mut self.held, Held::Nothing) {
+            Held::Nothing => return,
+            Held::Ours => None,
+            Held::Making(unfinished) => Some(unfinished),
+        };
         // A thread, for this one may be inside a runtime, or unwinding.
         let (admin, name) = (self.admin.clone(), self.name.clone());
         let run = move || -> Result<(), String> {
@@ -151,8 +146,13 @@ impl Drop for TemporaryDatabase {
                 .enable_all()
                 .build()
                 .map_err(|e| e.to_string())?;
-            let removal = within("dropping it", LAST_LIMIT, remove(&admin, &name));
-            runtime.block_on(removal).map_err(|e| e.to_string())
+            let removal = async {
+                match unfinished {
+                    Some(unfinished) => unfinished.remove(&admin, &name).await,
+                    None => remove(&admin, &name).await,
+                }
+            };
+            runtime.block_on(within("dropping it", LAST_LIMIT, removal)).map_err(|e| e.to_string())
         };
         let done =
             std::thread::Builder::new().name("pg-cleanup".into()).spawn(run).map(|thread| thread.join());
@@ -164,48 +164,4 @@ impl Drop for TemporaryDatabase {
             _ => tracing::error!(database = self.name, "left over; the next run will drop it"),
         }
     }
-}
-
-async fn remove(admin: &Server, name: &str) -> Result<(), Error> {
-    let connection = admin.connect().await?;
-    let removed = remove_on(&connection, name).await;
-    connection.close().await;
-    removed
-}
-
-/// Drops a database of ours and makes sure of it.
-async fn remove_on(connection: &Connection, name: &str) -> Result<(), Error> {
-    let client = connection.client();
-    let what = || Error::statement(format!("dropping database {name}"));
-    let version = client
-        .query_typed_one("select current_setting('server_version_num')::int", &[])
-        .await
-        .map_err(what())?;
-    let dropped = if version.get::<_, i32>(0) >= FORCES {
-        client.batch_execute(&format!("drop database if exists {name} with (force)")).await
-    } else {
-        let sql = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()";
-        client.execute_typed(sql, &[(&name, Type::TEXT)]).await.map_err(what())?;
-        client.batch_execute(&format!("drop database if exists {name}")).await
-    };
-    if let Err(source) = dropped {
-        let held_by = sessions(connection, name).await.unwrap_or_default();
-        let held_by =
-            if held_by.is_empty() { String::new() } else { format!("; connected to it: {held_by}") };
-        return Err(Error::Statement { what: format!("dropping database {name}{held_by}"), source });
-    }
-    let sql = "select count(*) from pg_database where datname = $1";
-    match client.query_typed_one(sql, &[(&name, Type::TEXT)]).await.map_err(what())?.get::<_, i64>(0) {
-        0 => Ok(()),
-        _ => Err(Error::Remains { what: format!("database {name}") }),
-    }
-}
-
-/// Who is connected to a database, in words.
-async fn sessions(connection: &Connection, name: &str) -> Result<String, Error> {
-    let sql = "select coalesce(string_agg(format('process %s (%s, user %s)', pid, \
-               coalesce(nullif(application_name, ''), backend_type), usename), ', ' order by pid), '') \
-               from pg_stat_activity where datname = $1";
-    let row = connection.client().query_typed_one(sql, &[(&name, Type::TEXT)]).await;
-    Ok(row.map_err(Error::statement("looking for sessions"))?.get(0))
 }

@@ -3,7 +3,7 @@
 use super::{
     PREFIX,
     owner::{Owner, State},
-    remove_on,
+    remove::remove_on,
 };
 use crate::{Connection, Error};
 use std::fmt;

@@ -2,6 +2,7 @@
 
 mod calibration;
 mod connect;
+mod contention;
 mod data;
 mod engine;
 mod fixture;
@@ -9,6 +10,7 @@ mod limits;
 mod lost;
 mod parity;
 mod pooler;
+mod pools;
 mod retries;
 mod run;
 mod secrets;

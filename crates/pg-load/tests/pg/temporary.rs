@@ -8,7 +8,9 @@ use pg_load::{Server, TemporaryDatabase};
 use std::{
     io::{BufRead, BufReader, Write},
     process::{Command, Stdio},
+    time::{Duration, Instant},
 };
+use tokio::time::timeout;
 
 fn databases(pg: &Pg) -> String {
     let sql = "select coalesce(string_agg(datname, ' ' order by datname), '') from pg_database where datname like 'openloop%'";
@@ -148,6 +150,63 @@ fn leave_one() {
         println!("made {} ", database.name());
         std::process::abort();
     });
+}
+
+/// Databases of ours whose comment does not say whose they are.
+fn unsigned(pg: &Pg) -> String {
+    let sql = "select count(*) from pg_database where datname like 'openloop%' and shobj_description(oid, 'pg_database') is null";
+    pg.psql("postgres", sql)
+}
+
+#[test]
+fn one_that_was_given_up_while_it_was_made_is_removed() {
+    let Some(pg) = Pg::start(&[]) else { return };
+    let (mut made, mut given_up) = (0, 0);
+    for step in 0..20 {
+        // From before the connection is there until long after the database is.
+        let patience = Duration::from_millis(step * step);
+        match on_worker(async { timeout(patience, TemporaryDatabase::create(&pg.server())).await }) {
+            Ok(database) => {
+                made += 1;
+                assert!(on_worker(database.unwrap().remove()).passed);
+            }
+            Err(_) => given_up += 1,
+        }
+        assert_eq!(databases(&pg), "", "after {patience:?}");
+    }
+    assert!(given_up > 3, "{made} made, {given_up} given up");
+}
+
+#[test]
+fn one_whose_maker_was_killed_meanwhile_is_signed_and_removed_by_the_next() {
+    let Some(pg) = Pg::start(&[]) else { return };
+    let mut left = 0;
+    for step in 0..12 {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "temporary::leave_one", "--ignored", "--nocapture"])
+            .env("PG_LOAD_TEST_URL", pg.url("postgres"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // As soon as the server works on it, and later and later.
+        let making = "select count(*) from pg_stat_activity where query like 'create database openloop%' or query like 'do $do$%'";
+        let end = Instant::now() + Duration::from_secs(20);
+        while pg.psql("postgres", making) == "0" && child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < end, "nothing is made");
+        }
+        std::thread::sleep(Duration::from_millis(step * 3));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        while pg.sessions("postgres") > 0 {
+            assert!(Instant::now() < end, "the session does not end");
+        }
+        assert_eq!(unsigned(&pg), "0", "{}", databases(&pg));
+        left += usize::from(!databases(&pg).is_empty());
+        let swept = on_worker(TemporaryDatabase::sweep(&pg.server())).unwrap();
+        assert_eq!(databases(&pg), "", "{swept}");
+    }
+    assert!(left > 0, "no database was left to be removed");
 }
 
 #[test]
