@@ -67,6 +67,33 @@ fn alone_a_generator_stopped_beyond_the_end_of_its_run_loses_its_results() {
 }
 
 #[test]
+fn alone_a_generator_stopped_while_it_connects_blames_the_server() {
+    // For longer than its sessions may take to connect and than its workers may take to answer: nothing was stuck, and
+    // nobody refused.
+    let server = Known::http().delay(Duration::from_millis(1)).start().unwrap();
+    let state = tempfile::tempdir().unwrap();
+    let arguments = [&server.url(), "200/s", "1000", "1000", "1000"];
+    let mut generator = Program::start(GENERATOR, state.path(), &arguments);
+    generator.wait_for("connecting");
+    generator.signal(Signal::STOP);
+    std::thread::sleep(Duration::from_millis(7_500));
+    generator.signal(Signal::CONT);
+    let ended = generator.end(Duration::from_secs(30));
+    assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+    let record = report::read_json(&ended.stdout).unwrap();
+    check(&record);
+    let s = &record.streams[0];
+    assert_eq!((s.connects.ok, s.connects.failed, s.connects.open_at_start), (4, 0, 4), "{:?}", s.connects);
+    assert_eq!(s.accounting.scheduled, 200);
+    let event = record.events.iter().find(|event| event.what == STOPPED).expect("it is told");
+    assert!(event.t_ns < record.phases[0].start_ns, "{event:?}");
+    // Nothing was due yet, so nothing was overdue.
+    let told: Vec<_> = s.verdict.findings.iter().filter(|f| f.contains("was stopped")).collect();
+    assert!(told.len() == 1 && told[0].contains("while sessions were connecting"), "{told:?}");
+    assert!(!told[0].contains("overdue"), "{told:?}");
+}
+
+#[test]
 fn alone_a_stopped_server_blamed_on_the_generator() {
     let server = Known::http().delay(Duration::from_millis(1)).start().unwrap();
     let load = Load::open(Schedule::constant(200.0).unwrap()).sessions(4).overload(Overload::Drop);

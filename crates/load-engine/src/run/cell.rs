@@ -25,12 +25,14 @@ use std::{
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
     task::{Context, Waker},
-    time::{Duration, Instant},
+    time::Duration,
 };
 use tokio::sync::watch;
 
 /// What a worker may take beyond what its limits allow before it counts as stuck.
 const GRACE: Duration = Duration::from_secs(3);
+/// The same, with the second that closing sessions may take.
+const GRACE_NS: u64 = 4_000_000_000;
 /// From "everyone is ready" to the start, so that workers can get to their timers.
 const LEAD_NS: u64 = 2_000_000;
 
@@ -121,6 +123,7 @@ struct Cell<'a> {
     stage_start: u64,
     following: Vec<Following<'a>>,
     aborted: Option<Abort>,
+    gaps: Gaps,
 }
 
 /// One stream of the cell.
@@ -170,6 +173,7 @@ pub(super) fn run(
         stage_start: 0,
         following: plan.aborts.iter().map(Following::new).collect(),
         aborted: None,
+        gaps: Gaps::new(clock.now()),
     };
     cell.spawn(listen, to)?;
     // Workers end when the channel closes, however this function is left.
@@ -253,11 +257,15 @@ impl Cell<'_> {
     /// Waits until every session has tried to connect; answers whether to go on.
     fn connect(&mut self) -> Result<bool, RunError> {
         self.tell(Stage::Connecting, 0, None);
-        let started = Instant::now();
-        let limit = self.plan.connect_timeout + Duration::from_secs(1) + GRACE;
+        let started = self.clock.now();
+        let limit = ns(self.plan.connect_timeout + Duration::from_secs(1) + GRACE);
         let mut ready = vec![false; self.workers.len()];
         let mut causes: Vec<Option<String>> = vec![None; self.lines.len()];
         while let Some(waiting) = ready.iter().position(|r| !r) {
+            let now = self.clock.now();
+            if self.plan.virtual_time.is_none() {
+                self.gaps.look(now);
+            }
             match self.from.recv_timeout(Duration::from_millis(10)) {
                 Ok(Message::Ready { worker, thread, failures }) => {
                     ready[worker] = true;
@@ -276,8 +284,10 @@ impl Cell<'_> {
                         let _ = self.control.send(Control::Quit);
                         return Ok(false);
                     }
-                    if self.plan.virtual_time.is_none() && started.elapsed() > limit {
-                        return Err(self.stuck(waiting, started.elapsed()));
+                    // Who could not run could not connect.
+                    let due = started.saturating_add(limit).max(self.gaps.grace_end());
+                    if self.plan.virtual_time.is_none() && now > due {
+                        return Err(self.stuck(waiting, Duration::from_nanos(now - started)));
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => return Err(self.lost(waiting)),
@@ -306,7 +316,6 @@ impl Cell<'_> {
         let virtual_time = self.plan.virtual_time.is_some();
         let mut done = vec![false; self.workers.len()];
         let (mut begun, mut ended, mut interrupted) = (false, false, false);
-        let mut gaps = Gaps::new(self.clock.now());
         let mut stop = times.stop;
         self.tell(Stage::WarmingUp, times.start, Some(times.measure - times.start));
         // A phase without streams has no workers and lasts its time.
@@ -314,7 +323,7 @@ impl Cell<'_> {
             let waiting = done.iter().position(|d| !d).unwrap_or(0);
             let now = self.clock.now();
             if !virtual_time {
-                gaps.look(now);
+                self.gaps.look(now);
                 if !begun && now >= times.measure {
                     begun = true;
                     self.watch.begin(now);
@@ -332,9 +341,8 @@ impl Cell<'_> {
                     }
                 }
                 // Who could not run could not end.
-                let due = stop.saturating_add(times.drain).max(gaps.last_end());
-                let limit = due.saturating_add(1_000_000_000 + GRACE.as_nanos() as u64);
-                if now > limit {
+                let due = stop.saturating_add(times.drain).saturating_add(GRACE_NS);
+                if now > due.max(self.gaps.grace_end()) {
                     let after = Duration::from_nanos(now - stop);
                     let _ = self.control.send(Control::Quit);
                     return Err(self.stuck(waiting, after));
@@ -371,7 +379,7 @@ impl Cell<'_> {
                 None => Ok(None),
             };
         }
-        Ok(Some(self.finish(times, stop, interrupted, gaps.found)))
+        Ok(Some(self.finish(times, stop, interrupted)))
     }
 
     fn take(&mut self, message: Message, done: &mut [bool]) -> Result<(), RunError> {
@@ -460,7 +468,7 @@ impl Cell<'_> {
         self.report.send_replace(self.progress.clone());
     }
 
-    fn finish(self, times: Times, stop: u64, interrupted: bool, gaps: Vec<Gap>) -> CellDone {
+    fn finish(self, times: Times, stop: u64, interrupted: bool) -> CellDone {
         let virtual_time = self.plan.virtual_time.is_some();
         let streams = self
             .lines
@@ -488,7 +496,8 @@ impl Cell<'_> {
             })
             .collect();
         let shares = if virtual_time { Shares::default() } else { self.watch.shares() };
-        CellDone { times, stop, shares, streams, interrupted, aborted: self.aborted, gaps }
+        let (aborted, gaps) = (self.aborted, self.gaps.found);
+        CellDone { times, stop, shares, streams, interrupted, aborted, gaps }
     }
 
     fn stuck(&self, worker: usize, after: Duration) -> RunError {

@@ -121,8 +121,19 @@ pub(super) fn judge(cell: &CellDone, stream: &StreamDone, evidence: Evidence, el
             "sessions had no connection for {percent:.0} % of the time: how often they try again, not the server, sets the rate"
         ));
     }
-    for gap in &cell.gaps {
-        verdict.findings.push(stood_still(gap, stream));
+    let in_phase = |gap: &Gap| !gap.asleep && gap.end > cell.times.start;
+    // What was overdue is known of the whole phase: it is told once.
+    let last = cell.gaps.iter().rposition(in_phase);
+    for (i, gap) in cell.gaps.iter().enumerate() {
+        let connecting = gap.end <= cell.times.start;
+        let mut text = stood_still(gap, connecting);
+        if stream.load.is_open() && last == Some(i) {
+            // Arrivals are noticed within milliseconds, unless nothing runs that could notice them.
+            let overdue = stream.part.lateness.hdr().count_between(100_000_000, u64::MAX);
+            text +=
+                &format!(": {overdue} arrivals were overdue for that reason, not because sessions were busy");
+        }
+        verdict.findings.push(text);
     }
     verdict
 }
@@ -157,18 +168,12 @@ fn limit(stream: &StreamDone, verdict: &Verdict) -> String {
 }
 
 /// The load generator itself stood still: whatever was overdue then was not so because sessions were busy.
-fn stood_still(gap: &Gap, stream: &StreamDone) -> String {
+fn stood_still(gap: &Gap, connecting: bool) -> String {
     let what = if gap.asleep { "the machine slept" } else { "the load generator itself was stopped" };
-    let text = format!(
-        "{what} for {:.2} s, {:.2} s after the start of the run's clock",
+    let when = if connecting { ", while sessions were connecting" } else { "" };
+    format!(
+        "{what} for {:.2} s, {:.2} s after the start of the run's clock{when}",
         gap.seconds(),
         gap.start as f64 / 1e9
-    );
-    if !stream.load.is_open() || gap.asleep {
-        return text;
-    }
-    // Arrivals are noticed within milliseconds, unless nothing runs that could notice them.
-    let hdr = stream.part.lateness.hdr();
-    let overdue = hdr.count_between(100_000_000, u64::MAX);
-    format!("{text}: {overdue} arrivals were overdue for that reason, not because sessions were busy")
+    )
 }

@@ -3,6 +3,9 @@
 /// The coordinator looks every 10 ms; when it does not for this long, something held the whole process.
 const LEAST_NS: u64 = 500_000_000;
 
+/// What workers may take, when the process runs again, until they have seen what happened meanwhile.
+const GRACE_NS: u64 = 4_000_000_000;
+
 /// A stretch in which nothing ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Gap {
@@ -42,9 +45,10 @@ impl Gaps {
 }
 
 impl Gaps {
-    /// When this process last came back, 0 if it always ran: what is late by then may be so for that reason.
-    pub(super) fn last_end(&self) -> u64 {
-        self.found.iter().filter(|gap| !gap.asleep).map(|gap| gap.end).max().unwrap_or(0)
+    /// Until when nothing is stuck that is late because this process stood still; 0 when it always ran.
+    pub(super) fn grace_end(&self) -> u64 {
+        let ends = self.found.iter().filter(|gap| !gap.asleep).map(|gap| gap.end);
+        ends.max().map_or(0, |end| end.saturating_add(GRACE_NS))
     }
 }
 
@@ -85,6 +89,6 @@ mod tests {
             gaps.look(t);
         }
         assert_eq!(gaps.found, [Gap { start: 20_000_000, end: 3_020_000_000, asleep: false }]);
-        assert_eq!((gaps.found[0].seconds(), gaps.last_end()), (3.0, 3_020_000_000));
+        assert_eq!((gaps.found[0].seconds(), gaps.grace_end()), (3.0, 7_020_000_000));
     }
 }

@@ -166,7 +166,7 @@ impl Driver {
             .sum();
         let hub = self.hub.clone();
         // Each attempt has the limit as its own; the margin is for many sessions that take turns.
-        let deadline = hub.sleep(limit + Duration::from_secs(1));
+        let deadline = hub.over(limit + Duration::from_secs(1));
         tokio::pin!(deadline);
         while self.lines.iter().map(|l| l.shared.settled.get()).sum::<usize>() < wanted {
             tokio::select! { biased;

@@ -9,6 +9,11 @@ use std::{
 };
 use tokio::sync::Notify;
 
+/// A sleep that ends so much too late did so because nothing ran here: the process was stopped, or its thread held up.
+const HELD_UP_NS: u64 = 500_000_000;
+/// What others get then to show what they did meanwhile.
+const RESPITE: Duration = Duration::from_secs(1);
+
 /// One for each worker.
 #[derive(Debug)]
 pub(crate) struct Hub {
@@ -69,6 +74,16 @@ impl Hub {
     pub(super) fn exhausted(&self) {
         if !self.exhausted.replace(true) {
             self.changed.notify_one();
+        }
+    }
+
+    /// Ends when others have had `limit` for what they were asked. When nothing ran here as it passed, an answer may have
+    /// been there long ago: a while more is given, so that what this process did not see is not taken for a failure.
+    pub(crate) async fn over(&self, limit: Duration) {
+        let due = self.clock.now().saturating_add(limit.as_nanos() as u64);
+        self.sleep(limit).await;
+        if self.clock.now() >= due.saturating_add(HELD_UP_NS) {
+            self.sleep(limit.min(RESPITE)).await;
         }
     }
 

@@ -40,7 +40,10 @@ pub(crate) async fn run<W: Workload>(workload: Arc<W>, id: SessionId, shared: Rc
             feed.probe.closed();
         }
         let Err(message) = ended else { break };
-        let mut failure = Failure::new(Class::Panic, message).reconnect();
+        // The message is the example: it may be another each time, and codes are counted one by one.
+        let place =
+            if slot.in_flight.get().is_some() { "in an operation" } else { "outside of an operation" };
+        let mut failure = Failure::new(Class::Panic, place).with_source(message).reconnect();
         match slot.in_flight.take() {
             Some((arrival, started)) => {
                 feed.probe.call_ends();
@@ -200,7 +203,7 @@ async fn connect<W: Workload>(
     op.begin(start, 0);
     let result = tokio::select! { biased;
         result = workload.connect(id, op) => result,
-        () = feed.hub.sleep(shared.connect_timeout) => Err(Failure::new(Class::Connect, "timed out")),
+        () = feed.hub.over(shared.connect_timeout) => Err(Failure::new(Class::Connect, "timed out")),
         () = feed.stopping.notified() => return Connected::Stopped,
     };
     let ns = feed.clock.now() - start;
