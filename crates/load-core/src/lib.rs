@@ -35,7 +35,7 @@ pub use compose::{Ask, Ignore, Look, Tower, TowerSession, tower};
 pub use error::ConfigError;
 pub use failure::{Class, Classify, Failure, Outcome, classify_io, io_class};
 pub use histogram::{DIGITS, HIGHEST_NS, Histogram};
-pub use load::{DEFAULT_OPEN_SESSIONS, Load, MAX_SESSIONS, Overload};
+pub use load::{DEFAULT_OPEN_SESSIONS, Load, MAX_SESSIONS, MAX_WAITING, Overload};
 pub use names::{NameId, Names, OTHER_NAMES};
 pub use op::{MAX_COUNTS, MAX_STEPS, Op, Said};
 pub use rate::{IntoRate, Rate};

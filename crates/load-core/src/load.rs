@@ -6,6 +6,8 @@ use std::time::Duration;
 
 /// The most sessions a stream can ask for.
 pub const MAX_SESSIONS: usize = 1_000_000;
+/// How many arrivals can wait where the [overload policy](Overload) has no limit of its own.
+pub const MAX_WAITING: usize = 100_000;
 /// Sessions of an open loop unless told otherwise.
 pub const DEFAULT_OPEN_SESSIONS: usize = 64;
 
@@ -25,6 +27,9 @@ pub struct Load {
     sessions: usize,
     workers: Option<usize>,
     overload: Overload,
+    /// Whether the policy was asked for, which a closed loop refuses.
+    #[serde(skip)]
+    overload_asked: bool,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -37,7 +42,7 @@ impl Load {
     /// Closed loop: each of `concurrency` sessions starts its next operation when the last one has ended. The rate
     /// follows the server, so a slow server is asked less.
     pub fn closed(concurrency: usize) -> Load {
-        Load { kind: Kind::Closed, sessions: concurrency, workers: None, overload: Overload::default() }
+        Load::new(Kind::Closed, concurrency)
     }
 
     /// Open loop: operations start when the schedule says, whether or not earlier ones have ended, as far as there
@@ -47,12 +52,11 @@ impl Load {
     /// The schedule begins when measuring begins; a warm-up runs at its [initial rate](Schedule::initial_rate). Arrival
     /// i belongs to session slot i mod sessions and stays with that slot's worker, where any free session takes it.
     pub fn open(schedule: impl Into<Schedule>) -> Load {
-        Load {
-            kind: Kind::Open(schedule.into()),
-            sessions: DEFAULT_OPEN_SESSIONS,
-            workers: None,
-            overload: Overload::default(),
-        }
+        Load::new(Kind::Open(schedule.into()), DEFAULT_OPEN_SESSIONS)
+    }
+
+    fn new(kind: Kind, sessions: usize) -> Load {
+        Load { kind, sessions, workers: None, overload: Overload::default(), overload_asked: false }
     }
 
     /// How many sessions there are, and so how many operations can be in flight.
@@ -69,9 +73,10 @@ impl Load {
         self
     }
 
-    /// What happens to an arrival when no session is free (open loop).
+    /// What happens to an arrival when no session is free. Open loop only: in a closed one nothing arrives, and
+    /// [`validate`](Load::validate) refuses it.
     pub fn overload(mut self, overload: Overload) -> Load {
-        self.overload = overload;
+        (self.overload, self.overload_asked) = (overload, true);
         self
     }
 
@@ -107,7 +112,7 @@ impl Load {
     /// Checks the settings against each other.
     ///
     /// # Errors
-    /// When a number is zero or beyond what can be meant.
+    /// When a number is zero or beyond what can be meant, or a closed loop has an overload policy.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let sessions_field = if self.is_open() { "sessions" } else { "concurrency" };
         if self.sessions == 0 || self.sessions > MAX_SESSIONS {
@@ -125,6 +130,9 @@ impl Load {
         if let Some(schedule) = self.schedule() {
             schedule.validate()?;
             self.overload.validate(self.sessions)?;
+        } else if self.overload_asked {
+            let reason = "a closed loop has no arrivals that could find no session free; an open loop has";
+            return Err(ConfigError::invalid("overload", self.overload.describe(), reason));
         }
         Ok(())
     }
@@ -135,7 +143,9 @@ impl Load {
 #[non_exhaustive]
 pub enum Overload {
     /// It waits its turn, first come, first served. Beyond `max_waiting` it is dropped. After a stall those that wait
-    /// are sent as fast as sessions come free, or at no more than `catch_up` times the schedule's rate.
+    /// are sent as fast as sessions come free, or at no more than `catch_up` times the schedule's rate: the present one;
+    /// while that is 0 (in a pause, after the end) the one at which the arrival was due; when neither is known, as of a
+    /// process that does not say, the mean rate of the arrivals up to it.
     #[non_exhaustive]
     Queue {
         /// How many may wait.
@@ -145,13 +155,15 @@ pub enum Overload {
     },
     /// It is dropped.
     Drop,
-    /// It waits, but is skipped when its turn comes more than `after` too late (as pgbench's `-L` with `-R`).
+    /// It waits, but is skipped when its turn comes more than `after` too late (as pgbench's `-L` with `-R`). When
+    /// [`MAX_WAITING`] wait, those that are too late already are skipped without waiting for their turn; if none is, the
+    /// new one is dropped.
     #[non_exhaustive]
     SkipLate {
         /// How late is too late.
         after: Duration,
     },
-    /// A new session is opened for it, up to `max_sessions`; then it waits.
+    /// A new session is opened for it, up to `max_sessions`; then it waits. When [`MAX_WAITING`] wait it is dropped.
     #[non_exhaustive]
     Expand {
         /// The most sessions.
@@ -164,7 +176,7 @@ pub enum Overload {
 impl Default for Overload {
     /// A queue of 100,000 without a limit on catching up.
     fn default() -> Overload {
-        Overload::queue(100_000)
+        Overload::queue(MAX_WAITING)
     }
 }
 
@@ -242,6 +254,7 @@ mod tests {
             (open().overload(Overload::queue_capped(1, f64::NAN)), "overload.catch_up: NaN "),
             (open().overload(Overload::skip_late(Duration::ZERO)), "overload.after: 0 s "),
             (open().sessions(9).overload(Overload::expand(8)), "overload.max_sessions: 8 "),
+            (Load::closed(9).overload(Overload::Drop), "overload: drop "),
         ] {
             let said = load.validate().unwrap_err().to_string();
             assert!(said.starts_with(field), "{said}");

@@ -64,9 +64,9 @@ pub trait Workload: Send + Sync + 'static {
 ///
 /// For each operation the engine asks [`prepare`](Session::prepare), then [`call`](Session::call), and in a closed loop
 /// [`think`](Session::think). A panic in any of them is caught and counted as a failure of class
-/// [`Panic`](crate::Class::Panic), of the operation that ran, or among the failed connects when none did (in `connect`,
-/// `prepare`, `close`), and a new session follows; that needs `panic = "unwind"`, the default, in the profile of the
-/// program.
+/// [`Panic`](crate::Class::Panic), of the operation that ran (code `"in an operation"`), or among the failed connects when
+/// none did (in `connect`, `prepare`, `close`: `"outside of an operation"`), and a new session follows. The first message
+/// is the failure's example. That needs `panic = "unwind"`, the default, in the profile of the program.
 pub trait Session: 'static {
     /// One operation. The engine times it, from just before the call to its end.
     ///

@@ -23,6 +23,8 @@ pub struct Plan {
     pub(crate) experiment: String,
     pub(crate) streams: Vec<Arc<Stream>>,
     pub(crate) levels: Vec<(String, Load)>,
+    /// Levels were asked for, but none was given.
+    no_level: bool,
     pub(crate) warmup: Duration,
     pub(crate) measure: Option<Duration>,
     pub(crate) count: Option<u64>,
@@ -61,6 +63,7 @@ impl Plan {
             experiment: "run".into(),
             streams: Vec::new(),
             levels: Vec::new(),
+            no_level: false,
             warmup: Duration::ZERO,
             measure: None,
             count: None,
@@ -97,7 +100,8 @@ impl Plan {
     }
 
     /// Measures at several levels one after the other, each with the load that `load` makes of it, for every stream and in
-    /// place of the stream's own. Their order is rotated from round to round, so that none is always the first.
+    /// place of the stream's own. Their order is rotated from round to round, so that none is always the first. There is at
+    /// least one.
     ///
     /// ```
     /// # use load_engine::Plan; use load_core::Load;
@@ -109,6 +113,7 @@ impl Plan {
         load: impl Fn(&L) -> Load,
     ) -> Plan {
         self.levels = levels.into_iter().map(|level| (level.to_string(), load(&level))).collect();
+        self.no_level = self.levels.is_empty();
         self
     }
 
@@ -271,6 +276,13 @@ impl Plan {
             stream.validate()?;
         }
         self.validate_phases()?;
+        if self.no_level {
+            return Err(ConfigError::invalid(
+                "levels",
+                "[]",
+                "at least one; without levels a stream's own load",
+            ));
+        }
         for (i, (level, load)) in self.levels.iter().enumerate() {
             if self.levels[..i].iter().any(|(l, _)| l == level) {
                 return Err(ConfigError::invalid("levels", level, "each level is given once"));

@@ -1,7 +1,7 @@
 //! The operations of one stream on one worker: what is due, what waits, and which sessions are idle.
 
 use super::{Arrival, Hub, Probe, Recorder, Times, release::Pending};
-use load_core::{Clock, Overload};
+use load_core::{Clock, MAX_WAITING, Overload};
 use std::{
     cell::{Cell, RefCell},
     collections::VecDeque,
@@ -58,8 +58,8 @@ pub(crate) struct Feed {
 pub(super) enum Policy {
     Queue { max_waiting: usize, catch_up: Option<f64> },
     Drop,
-    SkipLate { after: u64 },
-    Expand { max_sessions: usize },
+    SkipLate { after: u64, max_waiting: usize },
+    Expand { max_sessions: usize, max_waiting: usize },
     Abort,
 }
 
@@ -109,8 +109,12 @@ impl Feed {
             Overload::Queue { max_waiting, catch_up, .. } => {
                 Policy::Queue { max_waiting: split(max_waiting), catch_up }
             }
-            Overload::SkipLate { after, .. } => Policy::SkipLate { after: after.as_nanos() as u64 },
-            Overload::Expand { max_sessions, .. } => Policy::Expand { max_sessions: split(max_sessions) },
+            Overload::SkipLate { after, .. } => {
+                Policy::SkipLate { after: after.as_nanos() as u64, max_waiting: split(MAX_WAITING) }
+            }
+            Overload::Expand { max_sessions, .. } => {
+                Policy::Expand { max_sessions: split(max_sessions), max_waiting: split(MAX_WAITING) }
+            }
             Overload::Abort => Policy::Abort,
             _ => Policy::Drop,
         };
@@ -267,13 +271,13 @@ impl Feed {
             return None;
         }
         while let Some(arrival) = state.waiting.pop_front() {
-            if let Policy::SkipLate { after } = self.policy
+            if let Policy::SkipLate { after, .. } = self.policy
                 && now.saturating_sub(arrival.intended) > after
             {
                 self.recorder.borrow_mut().skipped(&arrival);
                 continue;
             }
-            self.paced(state, now);
+            self.paced(state, &arrival, now);
             return Some(arrival);
         }
         None

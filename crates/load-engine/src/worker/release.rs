@@ -115,10 +115,17 @@ impl Pending {
         self.next = None;
     }
 
-    /// The rate of this worker at `at`, per second.
-    fn rate_at(&self, at: u64) -> f64 {
-        let offset = if self.in_warmup { 0 } else { at.saturating_sub(self.base) };
-        self.schedule.rate_at(Duration::from_nanos(offset)) * self.share
+    /// The rate of this worker that a capped catch-up is a multiple of, per second: the present one, else the one at
+    /// which `arrival` was due, else the mean of the arrivals up to it. 0 when there is none of them.
+    fn catch_up_rate(&self, arrival: &Arrival, now: u64) -> f64 {
+        let offset = |at: u64| if self.in_warmup { 0 } else { at.saturating_sub(self.base) };
+        let rate = |at: u64| self.schedule.rate_at(Duration::from_nanos(offset(at)));
+        let mean = || match offset(arrival.intended) {
+            0 => 0.0,
+            ns => (arrival.seq + 1) as f64 * 1e9 / ns as f64,
+        };
+        let known = [rate(now), rate(arrival.intended)].into_iter().find(|rate| *rate > 0.0);
+        known.unwrap_or_else(mean) * self.share
     }
 }
 
@@ -180,7 +187,7 @@ impl Feed {
             let (Some(arrival), Some(slot)) = (state.waiting.pop_front(), state.idle.pop_front()) else {
                 return;
             };
-            self.paced(state, now);
+            self.paced(state, &arrival, now);
             slot.give(arrival);
         }
     }
@@ -190,21 +197,29 @@ impl Feed {
         if state.waiting.is_empty()
             && let Some(slot) = state.idle.pop_front()
         {
-            self.paced(state, now);
+            self.paced(state, &arrival, now);
             return slot.give(Arrival { handed: true, ..arrival });
         }
         match self.policy {
-            Policy::Queue { max_waiting, .. } if state.waiting.len() < max_waiting => {
-                state.waiting.push_back(arrival)
+            Policy::Queue { max_waiting, .. } => self.wait(state, arrival, max_waiting),
+            Policy::SkipLate { after, max_waiting } => {
+                // Who is too late now will be so at its turn: a server that is stuck for hours takes no memory.
+                while state.waiting.len() >= max_waiting
+                    && let Some(first) = state.waiting.front()
+                    && now.saturating_sub(first.intended) > after
+                {
+                    self.recorder.borrow_mut().skipped(first);
+                    state.waiting.pop_front();
+                }
+                self.wait(state, arrival, max_waiting);
             }
-            Policy::SkipLate { .. } => state.waiting.push_back(arrival),
-            Policy::Expand { max_sessions } => {
+            Policy::Expand { max_sessions, max_waiting } => {
                 if state.sessions + state.wanted < max_sessions {
                     state.wanted += 1;
                 }
-                state.waiting.push_back(arrival);
+                self.wait(state, arrival, max_waiting);
             }
-            Policy::Queue { .. } | Policy::Drop => self.recorder.borrow_mut().dropped(&arrival),
+            Policy::Drop => self.recorder.borrow_mut().dropped(&arrival),
             Policy::Abort => {
                 self.recorder.borrow_mut().dropped(&arrival);
                 self.hub.abort();
@@ -212,12 +227,21 @@ impl Feed {
         }
     }
 
+    /// One more that waits, or is dropped.
+    fn wait(&self, state: &mut State, arrival: Arrival, max_waiting: usize) {
+        if state.waiting.len() < max_waiting {
+            state.waiting.push_back(arrival);
+        } else {
+            self.recorder.borrow_mut().dropped(&arrival);
+        }
+    }
+
     /// With a capped catch-up, when the next waiting arrival may start: one interval of the capped rate after this one. Up to
     /// a millisecond may be made good, since the worker wakes in ticks.
-    pub(super) fn paced(&self, state: &mut State, now: u64) {
+    pub(super) fn paced(&self, state: &mut State, arrival: &Arrival, now: u64) {
         let Policy::Queue { catch_up: Some(ratio), .. } = self.policy else { return };
         let Some(pending) = &state.pending else { return };
-        let rate = pending.rate_at(now) * ratio;
+        let rate = pending.catch_up_rate(arrival, now) * ratio;
         if rate > 0.0 {
             let from = state.not_before.max(now.saturating_sub(1_000_000));
             state.not_before = from + (1e9 / rate) as u64;
