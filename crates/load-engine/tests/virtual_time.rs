@@ -1,8 +1,8 @@
 //! Known answers in virtual time: exact, and the same at every run.
 
 use load_core::{
-    Accounting, Class, Failure, Load, Op, Outcome, Overload, Record, Schedule, SessionId, VirtualTime,
-    Workload, record::StreamRecord, with_session, workload,
+    Accounting, ArrivalProcess, ArrivalStream, Class, Failure, Load, Op, Outcome, Overload, Record, Schedule,
+    SessionId, VirtualTime, Workload, record::StreamRecord, with_session, workload,
 };
 use load_engine::{AbortWhen, Plan};
 use std::{
@@ -198,6 +198,146 @@ fn a_capped_catch_up_is_kept() {
     assert!(s.load.overload.as_ref().unwrap().contains("1.5"));
 }
 
+/// Starts in each second of a stream that is offered 1000/s for 5 s and answered nothing from 2 s to 7 s, when nothing is
+/// scheduled any more.
+fn starts_after_the_schedule(schedule: Schedule) -> Vec<u64> {
+    let time = VirtualTime::new();
+    let load = Load::open(schedule).sessions(50).overload(Overload::queue_capped(100_000, 1.5));
+    let starts: Arc<[AtomicU64; 30]> = Arc::default();
+    let (own, clock, second) = (starts.clone(), time.clone(), 1_000 * MS);
+    let counted = workload(async move |_op: &mut Op| {
+        let now = clock.now();
+        own[(now / second) as usize].fetch_add(1, Relaxed);
+        let end = if (2 * second..7 * second).contains(&now) { 7 * second } else { now + MS };
+        clock.sleep_until(end).await;
+        Ok(())
+    });
+    let plan = Plan::new().stream("s", counted, load).measure(Duration::from_secs(20));
+    let record = plan.virtual_time(time).run().unwrap();
+    assert_eq!(one(&record).accounting.succeeded, 5_000);
+    starts.iter().map(|n| n.load(Relaxed)).collect()
+}
+
+/// Arrivals of a process that does not say what its rate is.
+struct Unrated;
+
+impl ArrivalProcess for Unrated {
+    fn start(&self, _: u64) -> Box<dyn ArrivalStream> {
+        struct Stream(u64);
+        impl ArrivalStream for Stream {
+            fn next(&mut self) -> Option<u64> {
+                self.0 += 1;
+                (self.0 <= 5_000).then_some((self.0 - 1) * MS)
+            }
+        }
+        Box::new(Stream(0))
+    }
+
+    fn describe(&self) -> String {
+        "5000 arrivals".into()
+    }
+}
+
+#[test]
+fn a_capped_catch_up_is_kept_where_the_schedule_has_no_rate() {
+    let five = || Schedule::constant(1000.0).unwrap().lasting(Duration::from_secs(5)).unwrap();
+    let paused = five().then(Schedule::pause(Duration::from_secs(60)).unwrap()).unwrap();
+    for (what, schedule) in
+        [("a pause", paused), ("its end", five()), ("a process", Schedule::process(Unrated))]
+    {
+        let starts = starts_after_the_schedule(schedule);
+        assert!(starts.iter().all(|n| *n <= 1_510), "{what}: {starts:?}");
+        // 3,000 less the 50 in flight waited, and 1,500 of them start in a second.
+        assert!(
+            starts[7] > 1_400 && starts[8] > 1_400 && starts[9..].iter().all(|n| *n == 0),
+            "{what}: {starts:?}"
+        );
+    }
+}
+
+#[test]
+fn what_waits_for_a_server_that_is_stuck_is_bounded_whatever_the_policy() {
+    // 60,000 at 1 s and 60,000 at 2 s.
+    let twice = || (0..120_000).map(|i| Duration::from_secs(1 + i / 60_000));
+    let run = |overload: Overload| {
+        let time = VirtualTime::new();
+        let stuck = workload(async |_: &mut Op| std::future::pending::<Outcome>().await);
+        let load = Load::open(Schedule::replay(twice()).unwrap()).sessions(1).overload(overload);
+        let plan = Plan::new().stream("s", stuck, load).measure(Duration::from_secs(3));
+        let record = plan.drain(Duration::ZERO).virtual_time(time).run().unwrap();
+        let a = one(&record).accounting;
+        assert_eq!((a.scheduled, a.succeeded), (120_000, 0));
+        (a.dropped, a.skipped, a.unfinished)
+    };
+    let most = load_core::MAX_WAITING as u64;
+    // What is in flight, and all that wait.
+    let (single, four) = (most + 1, most + 4);
+    assert_eq!(run(Overload::queue(500)), (120_000 - 501, 0, 501));
+    assert_eq!(run(Overload::skip_late(Duration::from_millis(10))), (0, 120_000 - single, single));
+    assert_eq!(run(Overload::skip_late(Duration::from_secs(3600))), (120_000 - single, 0, single));
+    assert_eq!(run(Overload::expand(4)), (120_000 - four, 0, four));
+}
+
+#[test]
+fn steps_of_connecting_are_kept_apart_from_those_of_operations() {
+    let time = VirtualTime::new();
+    let (clock, c2) = (time.clone(), time.clone());
+    let same_names = with_session(
+        async move |_: &SessionId| {
+            clock.sleep(Duration::from_millis(40)).await;
+            Ok(())
+        },
+        async move |(), op: &mut Op| {
+            c2.sleep(Duration::from_millis(10)).await;
+            op.mark("open");
+            Ok(())
+        },
+    );
+    // A session that says the same names as its operations do.
+    struct Says<W>(W);
+    impl<W: Workload> Workload for Says<W> {
+        type Session = W::Session;
+        async fn connect(&self, id: &SessionId, op: &mut Op) -> Result<W::Session, Failure> {
+            let session = self.0.connect(id, op).await?;
+            op.mark("open");
+            Ok(session)
+        }
+    }
+    let plan = Plan::new().stream("s", Says(same_names), Load::closed(2));
+    let record = plan.measure(Duration::from_secs(1)).virtual_time(time).run().unwrap();
+    let s = one(&record);
+    let (own, connecting) = (&s.steps["open"], &s.connects.steps["open"]);
+    assert_eq!((own.count, own.min_ns, own.max_ns), (s.accounting.succeeded, 10 * MS, 10 * MS));
+    assert_eq!((connecting.count, connecting.min_ns, connecting.max_ns), (2, 40 * MS, 40 * MS));
+}
+
+#[test]
+fn settings_that_would_be_ignored_are_refused_before_anything_connects() {
+    let connected = Arc::new(AtomicU64::new(0));
+    let plan = || {
+        let own = connected.clone();
+        let connect = async move |_: &SessionId| {
+            own.fetch_add(1, Relaxed);
+            Ok(())
+        };
+        Plan::new().stream("s", with_session(connect, async |(), _: &mut Op| Ok(())), Load::closed(1))
+    };
+    let closed = Load::closed(2).overload(Overload::skip_late(Duration::from_secs(1)));
+    let none: [u64; 0] = [];
+    for (plan, said) in [
+        (plan().levels(none, |_| Load::closed(1)), "levels: [] "),
+        (plan().levels([1], |_| closed.clone()), "overload: skip when 1s late "),
+        (
+            plan().stream("t", workload(async |_: &mut Op| Ok(())), closed.clone()),
+            "overload: skip when 1s late ",
+        ),
+    ] {
+        let error = plan.run().unwrap_err().to_string();
+        assert!(error.starts_with(said), "{error}");
+    }
+    assert_eq!(connected.load(Relaxed), 0);
+}
+
 #[test]
 fn counts_are_exact_for_any_rate_and_split() {
     for (rate, seconds, sessions, workers, expected) in [
@@ -334,8 +474,9 @@ fn a_panic_is_a_failure_and_the_session_is_replaced() {
     assert_eq!((s.accounting.scheduled, s.accounting.succeeded, s.accounting.failed), (100, 90, 10));
     assert_eq!(
         (s.failures[0].class, s.failures[0].code.as_str(), s.failures[0].count),
-        (Class::Panic, "a bad one", 10)
+        (Class::Panic, "in an operation", 10)
     );
+    assert_eq!(s.failures[0].example, "panic (in an operation): a bad one");
     assert_eq!(s.connects.ok, 18, "eight, and one for each that was lost");
 }
 

@@ -68,6 +68,7 @@ fn distributions(s: &StreamRecord) -> impl Iterator<Item = (String, &Distributio
     own.into_iter()
         .filter_map(|(name, d)| Some((name.to_string(), d.as_ref()?)))
         .chain(s.steps.iter().map(|(name, d)| (format!("step {name}"), d)))
+        .chain(s.connects.steps.iter().map(|(name, d)| (format!("step {name} of connecting"), d)))
 }
 
 fn ordered(name: &str, d: &Distribution, say: &mut impl FnMut(String)) {

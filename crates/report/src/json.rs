@@ -69,6 +69,9 @@ fn check(record: &Record) -> Result<(), ReportError> {
         for (name, d) in &s.steps {
             distribution(format!("steps.{name}"), Some(d))?;
         }
+        for (name, d) in &s.connects.steps {
+            distribution(format!("connects.steps.{name}"), Some(d))?;
+        }
         for (name, o) in &s.operations {
             distribution(format!("operations.{name}.service"), o.service.as_ref())?;
         }

@@ -68,7 +68,7 @@ pub struct StreamRecord {
     /// Unfinished operations: how old they were, from their intended time, when they were given up. Right-censored: they
     /// would have taken longer.
     pub censored: Option<Distribution>,
-    /// Steps of successes by name.
+    /// Steps of successes by name. Those of connecting a session are in `connects`.
     pub steps: BTreeMap<String, Distribution>,
     /// Failures by class and code; they add up to `accounting.failed`.
     pub failures: Vec<FailureCount>,
@@ -123,6 +123,8 @@ pub struct Connects {
     pub failures: Vec<FailureCount>,
     /// How long the good ones took.
     pub time: Option<Distribution>,
+    /// Steps of the good ones by name, such as `"tls"`: apart from those of operations, which may have the same names.
+    pub steps: BTreeMap<String, Distribution>,
 }
 
 /// The warm-up of a stream.

@@ -81,8 +81,7 @@ pub(super) fn stream(
     record.loop_lag = Distribution::of(&part.loop_lag);
     record.failed_service = Distribution::of(&part.failed_service);
     record.censored = Distribution::of(&part.censored);
-    record.steps =
-        part.steps.iter().filter_map(|(name, h)| Some((name.to_string(), Distribution::of(h)?))).collect();
+    record.steps = steps(&part.steps);
     record.failures = failures(&part.failures);
     record.counters = part.counters.iter().map(|(name, n)| (name.to_string(), *n)).collect();
     if part.steps_lost > 0 {
@@ -124,6 +123,7 @@ fn connects(done: &StreamDone) -> Connects {
     connects.open_at_start = done.open_at_start;
     connects.failures = failures(&done.part.connect_failures);
     connects.time = Distribution::of(&done.part.connect_time);
+    connects.steps = steps(&done.part.connect_steps);
     connects
 }
 
@@ -139,6 +139,10 @@ fn operations(kind: &crate::worker::KindPart) -> Operations {
     operations.failed = kind.failed;
     operations.service = Distribution::of(&kind.service);
     operations
+}
+
+fn steps(all: &BTreeMap<&'static str, Histogram>) -> BTreeMap<String, Distribution> {
+    all.iter().filter_map(|(name, h)| Some((name.to_string(), Distribution::of(h)?))).collect()
 }
 
 /// In a closed loop nothing waits for a session.

@@ -27,6 +27,7 @@ pub(crate) struct Part {
     pub(crate) connects_ok: u64,
     pub(crate) connects_failed: u64,
     pub(crate) connect_time: Histogram,
+    pub(crate) connect_steps: BTreeMap<&'static str, Histogram>,
     pub(crate) connect_failures: Failures,
     pub(crate) response: Histogram,
     /// Empty in a closed loop, where it is the response.
@@ -74,6 +75,7 @@ impl Default for Part {
             connects_ok: 0,
             connects_failed: 0,
             connect_time: h(),
+            connect_steps: BTreeMap::new(),
             connect_failures: Failures::new(),
             response: h(),
             service: h(),
@@ -147,8 +149,11 @@ impl Part {
         ] {
             mine.add(others);
         }
-        for (name, h) in other.steps {
-            self.steps.entry(name).or_default().add(&h);
+        for (mine, others) in [(&mut self.steps, other.steps), (&mut self.connect_steps, other.connect_steps)]
+        {
+            for (name, h) in others {
+                mine.entry(name).or_default().add(&h);
+            }
         }
         for (name, kind) in other.kinds {
             let mine = self.kinds.entry(name).or_default();

@@ -21,6 +21,7 @@ const MAX_FACTS: usize = 8;
 pub(crate) struct Recorder {
     pub(crate) part: Part,
     steps: Vec<Option<Box<Histogram>>>,
+    connect_steps: Vec<Option<Box<Histogram>>>,
     kinds: Vec<Option<Box<KindPart>>>,
     counts: Vec<u64>,
     windows: Windows,
@@ -44,6 +45,7 @@ impl Recorder {
         Recorder {
             part: Part::default(),
             steps: Vec::new(),
+            connect_steps: Vec::new(),
             kinds: Vec::new(),
             counts: Vec::new(),
             windows,
@@ -195,7 +197,7 @@ impl Recorder {
                 self.part.connects_ok += 1;
                 self.part.connect_time.record(ns);
                 for &(id, ns) in op.said().steps {
-                    slot(&mut self.steps, id).record(ns);
+                    slot(&mut self.connect_steps, id).record(ns);
                 }
                 for &(id, n) in op.said().counts {
                     *count(&mut self.counts, id) += n;
@@ -257,10 +259,11 @@ impl Recorder {
         self.windows.finish(&mut self.part.response);
         let mut part = std::mem::take(&mut self.part);
         let name = |i: usize| names.get(i).copied().unwrap_or("?");
-        for (i, h) in self.steps.drain(..).enumerate() {
-            if let Some(h) = h {
-                part.steps.insert(name(i), *h);
-            }
+        for (all, named) in
+            [(&mut self.steps, &mut part.steps), (&mut self.connect_steps, &mut part.connect_steps)]
+        {
+            let known = all.drain(..).enumerate().filter_map(|(i, h)| Some((name(i), *h?)));
+            named.extend(known);
         }
         for (i, kind) in self.kinds.drain(..).enumerate() {
             if let Some(kind) = kind {

@@ -51,11 +51,7 @@ pub(super) fn merge(parts: &[Option<&StreamRecord>], offsets: &[u64]) -> Result<
     m.loop_lag = merged(|s| s.loop_lag.as_ref())?;
     m.failed_service = merged(|s| s.failed_service.as_ref())?;
     m.censored = merged(|s| s.censored.as_ref())?;
-    let names: BTreeSet<&String> = parts.iter().flat_map(|(_, s)| s.steps.keys()).collect();
-    for name in names {
-        let step = together(parts.iter().map(|(_, s)| s.steps.get(name)))?;
-        m.steps.extend(step.map(|d| (name.clone(), d)));
-    }
+    m.steps = steps(&parts, |s| &s.steps)?;
     m.operations = operations(&parts)?;
     m.failures = failures(parts.iter().flat_map(|(_, s)| &s.failures));
     m.facts = facts(&parts);
@@ -88,6 +84,20 @@ fn texts<'a>(texts: impl Iterator<Item = &'a str>) -> Option<String> {
         }
     });
     (!seen.is_empty()).then(|| seen.join("; "))
+}
+
+/// Steps by name, each in one.
+fn steps(
+    parts: &[Part<'_>],
+    of: fn(&StreamRecord) -> &BTreeMap<String, Distribution>,
+) -> Result<BTreeMap<String, Distribution>, ReportError> {
+    let names: BTreeSet<&String> = parts.iter().flat_map(|(_, s)| of(s).keys()).collect();
+    let mut steps = BTreeMap::new();
+    for name in names {
+        let step = together(parts.iter().map(|(_, s)| of(s).get(name)))?;
+        steps.extend(step.map(|d| (name.clone(), d)));
+    }
+    Ok(steps)
 }
 
 /// The histograms in one.
@@ -139,6 +149,7 @@ fn connects(parts: &[Part<'_>]) -> Result<Connects, ReportError> {
     (c.ok, c.failed, c.open_at_start) = (sum(|c| c.ok), sum(|c| c.failed), sum(|c| c.open_at_start));
     c.failures = failures(parts.iter().flat_map(|(_, s)| &s.connects.failures));
     c.time = together(parts.iter().map(|(_, s)| s.connects.time.as_ref()))?;
+    c.steps = steps(parts, |s| &s.connects.steps)?;
     Ok(c)
 }
 

@@ -20,7 +20,7 @@ pub(crate) enum Unit {
 /// A figure that a stream's record has, or has not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Metric {
-    /// Of a distribution: `response.p95`, `steps.connect.mean`, `operations.hit.service.p99`.
+    /// Of a distribution: `response.p95`, `steps.body.mean`, `operations.hit.service.p99`, `connects.steps.tls.p95`.
     Of(Source, Stat),
     /// A plain number: `succeeded_per_s`, `accounting.failed`.
     Plain(&'static str),
@@ -38,6 +38,8 @@ pub(crate) enum Source {
     Time(&'static str),
     Step(String),
     Kind(String),
+    Connecting,
+    ConnectStep(String),
 }
 
 /// What is taken from a distribution.
@@ -125,6 +127,10 @@ impl Metric {
         match first {
             "counters" if !rest.is_empty() => Some(Metric::Counter(rest.into())),
             "evidence" if !rest.is_empty() => Some(Metric::Evidence(rest.into())),
+            "connects" if inner == "time" => Some(Metric::Of(Source::Connecting, stat(last)?)),
+            "connects" => {
+                Some(Metric::Of(Source::ConnectStep(inner.strip_prefix("steps.")?.into()), stat(last)?))
+            }
             "steps" => Some(Metric::Of(Source::Step(inner.into()), stat(last)?)),
             "operations" => match (last, inner.strip_suffix(".service")) {
                 ("count", None) => Some(Metric::Kind(inner.into(), "count")),
@@ -165,6 +171,8 @@ impl Source {
     fn of<'a>(&self, s: &'a StreamRecord) -> Option<&'a Distribution> {
         match self {
             Source::Step(name) => s.steps.get(name),
+            Source::Connecting => s.connects.time.as_ref(),
+            Source::ConnectStep(name) => s.connects.steps.get(name),
             Source::Kind(name) => s.operations.get(name)?.service.as_ref(),
             Source::Time(name) => match *name {
                 "response" => s.response.as_ref(),

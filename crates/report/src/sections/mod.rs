@@ -75,6 +75,7 @@ pub(crate) fn all(record: &Record, thresholds: &[Threshold]) -> Vec<Section> {
     sections.extend(latency::latency(&subject));
     sections.push(steps::kinds(&subject));
     sections.push(steps::steps(&subject));
+    sections.push(steps::connecting(&subject));
     sections.push(failures::failures(&subject));
     sections.extend(others);
     sections.push(checks::checks(&subject));

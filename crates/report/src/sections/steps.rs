@@ -5,8 +5,8 @@ use crate::{
     doc::{Column, Entry, Kind, Section, figures},
     format::clean,
 };
-use load_core::record::{Distribution, Operations};
-use std::collections::BTreeSet;
+use load_core::record::{Distribution, Operations, StreamRecord};
+use std::collections::{BTreeMap, BTreeSet};
 
 fn times() -> Vec<Column<Distribution>> {
     vec![
@@ -19,15 +19,24 @@ fn times() -> Vec<Column<Distribution>> {
     ]
 }
 
+type Steps = BTreeMap<String, Distribution>;
+
 pub(super) fn steps(subject: &Subject<'_>) -> Section {
+    of_all(subject, "Steps of successful operations", |s| &s.steps)
+}
+
+pub(super) fn connecting(subject: &Subject<'_>) -> Section {
+    of_all(subject, "Steps of connecting", |s| &s.connects.steps)
+}
+
+fn of_all(subject: &Subject<'_>, heading: &str, of: fn(&StreamRecord) -> &Steps) -> Section {
     let mut entries: Vec<Entry<'_, Distribution>> = Vec::new();
     for group in &subject.groups {
-        let names: BTreeSet<&str> =
-            group.all.iter().flat_map(|s| s.steps.keys()).map(String::as_str).collect();
+        let names: BTreeSet<&str> = group.all.iter().flat_map(|s| of(s).keys()).map(String::as_str).collect();
         let mut first = true;
         for name in names {
-            let of = subject.entry(group, |s| s.steps.get(name).filter(|d| d.count > 0));
-            if let Some(mut entry) = of {
+            let entry = subject.entry(group, |s| of(s).get(name).filter(|d| d.count > 0));
+            if let Some(mut entry) = entry {
                 entry.title.push(clean(name));
                 if !std::mem::take(&mut first) {
                     entry.title[0].clear();
@@ -37,7 +46,7 @@ pub(super) fn steps(subject: &Subject<'_>) -> Section {
         }
     }
     let (table, unit) = figures(&["stream", "step"], &entries, &times());
-    let mut section = Section::new(format!("Steps of successful operations, in {}", unit.name()));
+    let mut section = Section::new(format!("{heading}, in {}", unit.name()));
     section.table(table);
     section
 }

@@ -24,7 +24,8 @@ use std::{fmt, str::FromStr};
 /// ```
 ///
 /// The path is the stream's name, `@` and the level if it is meant, and a figure by the names of the record without
-/// `_ns`: `response service wait lateness dispatch loop_lag failed_service censored steps.NAME operations.KIND.service` with
+/// `_ns`: `response service wait lateness dispatch loop_lag failed_service censored steps.NAME operations.KIND.service
+/// connects.time connects.steps.NAME` with
 /// `count min mean stddev max p50 p75 p90 p95 p99 p999 p9999`; `offered_per_s succeeded_per_s completed_per_s elapsed drain
 /// bytes_in bytes_out units failed_units`; `accounting.` and `connects.` with their fields; `counters.NAME`,
 /// `evidence.RULE`, `operations.KIND.count` and `.failed`; and two shares: `failed_share` (failed / ended) and `sent_share`
