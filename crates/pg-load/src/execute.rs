@@ -101,15 +101,15 @@ impl Scratch {
                 let values = &self.values;
                 // Not `query`: what a row holds is not looked at, so it need not be taken apart.
                 let parameters = statement.parameters.iter().map(|&v| &values[v]);
-                self.deadline.within(client.execute_raw(prepared, parameters)).await
+                self.deadline.within(pin!(client.execute_raw(prepared, parameters))).await
             }
             (Protocol::Simple, _) => {
                 statement.render(&self.values, &mut self.text);
-                self.deadline.within(simple(client, &self.text)).await
+                self.deadline.within(pin!(simple(client, &self.text))).await
             }
             _ => {
                 let parameters = unknown_types(statement, &self.values);
-                self.deadline.within(client.execute_typed(&statement.sql, &parameters)).await
+                self.deadline.within(pin!(client.execute_typed(&statement.sql, &parameters))).await
             }
         };
         self.judge(statement, done)
@@ -130,11 +130,11 @@ impl Scratch {
             let all = statements.iter().zip(prepared).map(|(statement, prepared)| {
                 client.execute_raw(prepared, statement.parameters.iter().map(|&v| &values[v]))
             });
-            self.deadline.within(join_all(all)).await
+            self.deadline.within(pin!(join_all(all))).await
         } else {
             let parameters: Vec<_> = statements.iter().map(|s| unknown_types(s, values)).collect();
             let all = statements.iter().zip(&parameters).map(|(s, p)| client.execute_typed(&s.sql, p));
-            self.deadline.within(join_all(all)).await
+            self.deadline.within(pin!(join_all(all))).await
         };
         let Some(done) = done else { return Err((0, Trouble::Late(self.limit))) };
         let mut rows = 0;

@@ -7,7 +7,7 @@ use crate::{
     workload::Scripted,
 };
 use load_core::{Class, Failure, Op, Outcome};
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 use tokio_postgres::{Client, Statement};
 
 /// One operation: the script's statements, on this connection, until they are done or given up.
@@ -130,7 +130,7 @@ impl Transaction<'_> {
             return Err(failure);
         }
         if open.is_some() && statement.role != Role::End {
-            let rolled_back = self.scratch.deadline.within(self.client.batch_execute("ROLLBACK")).await;
+            let rolled_back = self.scratch.deadline.within(pin!(self.client.batch_execute("ROLLBACK"))).await;
             if !matches!(rolled_back, Some(Ok(()))) {
                 failure = failure.reconnect();
             }

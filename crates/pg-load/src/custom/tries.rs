@@ -7,7 +7,7 @@ use crate::{
     settings::Settings,
 };
 use load_core::{Class, Failure, Op, Outcome};
-use std::{error::Error as StdError, time::Duration};
+use std::{error::Error as StdError, pin::pin, time::Duration};
 use tokio_postgres::Client;
 
 /// Limits of a session's operations.
@@ -29,7 +29,7 @@ impl Tries {
     }
 
     pub(super) async fn limited(&mut self, call: impl Future<Output = Outcome>) -> Outcome {
-        let Some(outcome) = self.deadline.within(call).await else {
+        let Some(outcome) = self.deadline.within(pin!(call)).await else {
             let late = Error::Timeout { what: "operation".into(), after: self.limit };
             return Err(Failure::new(Class::Timeout, "operation")
                 .with_source(late)
@@ -45,7 +45,7 @@ impl Tries {
         if failure.needs_reconnect() {
             return Next::Done(Err(failure));
         }
-        let rolled_back = self.deadline.within(client.batch_execute("ROLLBACK")).await;
+        let rolled_back = self.deadline.within(pin!(client.batch_execute("ROLLBACK"))).await;
         if !matches!(rolled_back, Some(Ok(()))) {
             failure = failure.reconnect();
         } else if used < self.max && is_conflict(&failure) {

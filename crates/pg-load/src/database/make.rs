@@ -33,7 +33,7 @@ pub(super) async fn make(
         let sign_if_new = connection.execute("signing", &sign_if_new);
         database.held =
             Held::Making(Unfinished { comment, canceller: connection.canceller(), task: connection.task() });
-        tokio::join!(create, sign_if_new).0
+        futures_util::future::join(create, sign_if_new).await.0
     };
     if let Err(error) = made {
         // Refused, there is none of ours; else it has to be looked for.
