@@ -22,8 +22,8 @@ pub fn classify(error: &(dyn StdError + 'static), failure: &mut Failure) -> bool
         }
     } else if let Some(e) = error.downcast_ref::<Error>() {
         match e {
-            Error::Connect { source, .. } => Meaning::of(source).while_connecting(),
-            Error::Statement { source, .. } | Error::InScript { source, .. } => Meaning::of(source),
+            Error::Connect { cause, .. } => Meaning::of(cause).while_connecting(),
+            Error::Statement { cause, .. } | Error::InScript { cause, .. } => Meaning::of(cause),
             Error::ConnectTimeout { .. } => Meaning::new(Class::Connect, "timed out").lost(false),
             Error::Timeout { .. } => Meaning::new(Class::Timeout, "statement").lost(true),
             Error::TooManySessions { .. } => Meaning::new(Class::Sql, "53300"),

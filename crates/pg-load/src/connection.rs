@@ -38,7 +38,7 @@ impl Connection {
         let limit = server.connect_timeout();
         match timeout(limit, way.open()).await {
             Ok(Ok(connection)) => Ok(connection),
-            Ok(Err(source)) => Err(Error::Connect { server: server.to_string(), source }),
+            Ok(Err(cause)) => Err(Error::Connect { server: server.to_string(), cause }),
             Err(_) => Err(Error::ConnectTimeout { server: server.to_string(), after: limit }),
         }
     }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 /// What went wrong while connecting, making or checking data, reading statistics or cleaning up.
 ///
-/// Inside a workload errors become [`Failure`](load_core::Failure)s. No variant carries a password.
+/// Inside a workload errors become [`Failure`](load_core::Failure)s. No variant carries a password. The client's own errors are
+/// told in the text; they are not the `source`, or whoever prints the chain would say them twice.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,12 +16,12 @@ pub enum Error {
     Config(#[from] ConfigError),
 
     /// No connection.
-    #[error("{server}: no connection: {}", reason(source))]
+    #[error("{server}: no connection: {}", reason(cause))]
     Connect {
         /// Host, port and database.
         server: String,
         /// What the server or the network said.
-        source: tokio_postgres::Error,
+        cause: tokio_postgres::Error,
     },
 
     /// Connecting, with TLS and login, took too long.
@@ -33,12 +34,12 @@ pub enum Error {
     },
 
     /// A statement of ours failed.
-    #[error("{what}: {}", reason(source))]
+    #[error("{what}: {}", reason(cause))]
     Statement {
         /// What was being done.
         what: String,
         /// What the server or the network said.
-        source: tokio_postgres::Error,
+        cause: tokio_postgres::Error,
     },
 
     /// The server did not answer in time.
@@ -69,7 +70,7 @@ pub enum Error {
     },
 
     /// There is a table already where one was to be made.
-    #[error("table {table} exists already; it is replaced only if you say so")]
+    #[error("table {table} exists already; it is replaced only if you say so (Pgbench::replace)")]
     TableExists {
         /// Its name.
         table: String,
@@ -105,12 +106,12 @@ pub enum Error {
     },
 
     /// A statement of a workload's script failed.
-    #[error("statement {statement:?}: {}", reason(source))]
+    #[error("statement {statement:?}: {}", reason(cause))]
     InScript {
         /// The name of the statement.
         statement: &'static str,
         /// What the server or the network said.
-        source: tokio_postgres::Error,
+        cause: tokio_postgres::Error,
     },
 
     /// A statement of a workload's script did something else than it should have.
@@ -146,14 +147,14 @@ pub enum Error {
 impl Error {
     pub(crate) fn statement(what: impl Into<String>) -> impl FnOnce(tokio_postgres::Error) -> Error {
         let what = what.into();
-        move |source| Error::Statement { what, source }
+        move |cause| Error::Statement { what, cause }
     }
 
     /// The server's SQLSTATE, if it was the server that refused.
     pub fn sqlstate(&self) -> Option<&str> {
         match self {
-            Error::Connect { source, .. } | Error::Statement { source, .. } => {
-                source.code().map(|c| c.code())
+            Error::Connect { cause, .. } | Error::Statement { cause, .. } | Error::InScript { cause, .. } => {
+                cause.code().map(|c| c.code())
             }
             _ => None,
         }

@@ -53,8 +53,8 @@ impl Trouble {
     /// As a failure of the statement of this name.
     pub(crate) fn failure(self, statement: &'static str) -> Failure {
         match self {
-            Trouble::Client(source) => {
-                Meaning::of(&source).failure(crate::Error::InScript { statement, source })
+            Trouble::Client(cause) => {
+                Meaning::of(&cause).failure(crate::Error::InScript { statement, cause })
             }
             Trouble::Late(after) => Failure::new(Class::Timeout, "statement")
                 .with_source(crate::Error::Timeout { what: format!("statement {statement:?}"), after })

@@ -34,8 +34,10 @@ pub(crate) struct Found {
     /// The pools of all workers, to look at; locked when one is made, never for an operation.
     pub(crate) pools: Mutex<Vec<WeakPool>>,
     room: OnceLock<Room>,
-    /// Facts that were warned of.
-    warned: Mutex<Vec<&'static str>>,
+    /// The server's version, and whether TLS is used.
+    seen: OnceLock<(String, bool)>,
+    /// What was warned of.
+    warned: Mutex<Vec<String>>,
 }
 
 impl fmt::Debug for Found {
@@ -94,42 +96,60 @@ impl Settings {
         data: Option<(u32, bool)>,
         op: &mut Op,
     ) -> Result<(), Error> {
+        let _ = self.found.seen.set((connection.server_version().to_owned(), connection.is_encrypted()));
         op.fact("postgres_version", connection.server_version());
         op.fact("postgres_tls", if connection.is_encrypted() { "on" } else { "off" });
-        if self.is_checked() || connection.server_version().starts_with(crate::null::VERSION) {
+        if connection.server_version().starts_with(crate::null::VERSION) {
             return Ok(());
         }
-        let room = room(connection).await?;
-        let _ = self.found.room.set(room);
+        if !self.is_checked() {
+            let _ = self.found.room.set(room(connection).await?);
+            if let Some((scale, _)) = data {
+                Pgbench::scale(scale)?.check_on(connection.client()).await?;
+            }
+            self.found.checked.store(true, Ordering::Relaxed);
+        }
+        self.tell(id, data, op);
+        Ok(())
+    }
+
+    /// The same, of what was seen before, for a session that opens no connection to look at.
+    pub(crate) fn recall(&self, id: &SessionId, data: Option<(u32, bool)>, op: &mut Op) {
+        if let Some((version, encrypted)) = self.found.seen.get() {
+            op.fact("postgres_version", version.as_str());
+            op.fact("postgres_tls", if *encrypted { "on" } else { "off" });
+        }
+        self.tell(id, data, op);
+    }
+
+    /// What so many sessions mean for the server and the data: another number of them, another answer.
+    fn tell(&self, id: &SessionId, data: Option<(u32, bool)>, op: &mut Op) {
         let wanted = self.wanted(id) as i64;
-        if wanted > room.limit - room.reserved {
+        if let Some(room) = self.found.room.get().filter(|room| wanted > room.limit - room.reserved) {
             let said = format!(
                 "{wanted} connections are wanted; max_connections is {}, of which {} are reserved",
                 room.limit, room.reserved
             );
             self.warn_once("postgres_connections", said, op);
         }
-        if let Some((scale, meets)) = data {
-            Pgbench::scale(scale)?.check_on(connection.client()).await?;
-            if meets && wanted > i64::from(scale) {
-                let said = format!(
-                    "{wanted} connections work on {scale} branch{}: transactions wait for each other's row locks, and that is \
-                     what is measured",
-                    if scale == 1 { "" } else { "es" }
-                );
-                self.warn_once("postgres_contention", said, op);
-            }
+        if let Some((scale, true)) = data
+            && wanted > i64::from(scale)
+        {
+            let said = format!(
+                "{wanted} connections work on {scale} branch{}: transactions wait for each other's row locks, and that is \
+                 what is measured",
+                if scale == 1 { "" } else { "es" }
+            );
+            self.warn_once("postgres_contention", said, op);
         }
-        self.found.checked.store(true, Ordering::Relaxed);
-        Ok(())
     }
 
     /// Once for all sessions, of which many connect at the same time.
     fn warn_once(&self, fact: &'static str, said: String, op: &mut Op) {
         let mut warned = self.found.warned.lock().unwrap_or_else(PoisonError::into_inner);
-        if !warned.contains(&fact) {
-            warned.push(fact);
+        if !warned.contains(&said) {
             tracing::warn!("{said}");
+            warned.push(said.clone());
         }
         op.fact(fact, said);
     }

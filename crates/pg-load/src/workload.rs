@@ -215,6 +215,8 @@ impl Scripted {
             }
             connection.close().await;
             op.mark("look");
+        } else {
+            self.settings.recall(id, self.script.data, op);
         }
         let prepares = self.protocol == Protocol::Prepared;
         let statements = self.script.statements.iter().filter(|_| prepares).map(|s| s.sql.clone()).collect();
@@ -230,7 +232,7 @@ impl Scripted {
         for statement in &self.script.statements {
             let name = statement.name;
             let made = connection.client().prepare(&statement.sql).await;
-            let made = made.map_err(|source| Error::InScript { statement: name, source })?;
+            let made = made.map_err(|cause| Error::InScript { statement: name, cause })?;
             if let Some(position) = made.params().iter().position(|ty| !Int::fits(ty)) {
                 let variable = self.script.variable_name(statement.parameters[position]).to_owned();
                 let ty = made.params()[position].to_string();

@@ -36,7 +36,8 @@ use tries::{Tries, classified};
 /// ```
 ///
 /// After a failure that leaves the connection usable, `ROLLBACK` is sent, so that no aborted transaction is in the next
-/// operation's way.
+/// operation's way. A closure that succeeds has ended its transaction itself, best by [`commit`]: what it leaves open goes on
+/// in the next operation, and may be lost though it counts as done.
 ///
 /// # Errors
 /// [`Error::Config`]: settings of the server that cannot be meant.
@@ -176,6 +177,8 @@ where
             };
             looked.await.map_err(|e| classified(self.settings.explain(e, id).into()))?;
             op.mark("look");
+        } else {
+            self.settings.recall(id, None, op);
         }
         let pool = self.settings.pool.as_ref().expect("set when made");
         let pool =

@@ -31,6 +31,10 @@ const LAST_LIMIT: Duration = Duration::from_secs(10);
 /// out of an error or a panic) is removed too, blocking for at most ten seconds. What a killed process left is removed when
 /// the next one is made, or by [`sweep`](TemporaryDatabase::sweep): who made a database stands in its comment. Nothing
 /// else on the server is touched.
+///
+/// Ctrl-C kills a program that does not listen for it, and the database waits for the next one. To drop it at once, listen,
+/// stop the run by its stopper, and come to the end as ever; a [`create`](TemporaryDatabase::create) that is dropped half-way
+/// leaves nothing.
 pub struct TemporaryDatabase {
     admin: Server,
     server: Server,

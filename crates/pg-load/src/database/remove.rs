@@ -29,11 +29,11 @@ pub(super) async fn remove_on(connection: &Connection, name: &str) -> Result<(),
         client.execute_typed(sql, &[(&name, Type::TEXT)]).await.map_err(what())?;
         client.batch_execute(&format!("drop database if exists {name}")).await
     };
-    if let Err(source) = dropped {
+    if let Err(cause) = dropped {
         let held_by = sessions(connection, name).await.unwrap_or_default();
         let held_by =
             if held_by.is_empty() { String::new() } else { format!("; connected to it: {held_by}") };
-        return Err(Error::Statement { what: format!("dropping database {name}{held_by}"), source });
+        return Err(Error::Statement { what: format!("dropping database {name}{held_by}"), cause });
     }
     let sql = "select count(*) from pg_database where datname = $1";
     match client.query_typed_one(sql, &[(&name, Type::TEXT)]).await.map_err(what())?.get::<_, i64>(0) {

@@ -216,8 +216,9 @@ fn alone_open_loop_agrees_with_pgbench_where_the_client_does_not_matter() {
         let (response, wait, service) = (mean(&stream.response), mean(&stream.wait), mean(&stream.service));
         assert!(service >= 10.0 && (response - wait - service).abs() < 1e-3, "{response} {wait} {service}");
         let a = &stream.accounting;
-        // What is in flight when time is up may end; what still waits is not begun.
-        assert!(a.failed == 0 && a.unfinished <= 12, "{a:?}");
+        assert_eq!(a.failed, 0, "{a:?}");
+        // What is in flight when time is up may end; what still waits is not begun, and does not wait for us.
+        assert!(!full() || a.unfinished <= 12, "{a:?}");
         let busy = format!("{:?}", stream.verdict.evidence.get("host_cpu_busy"));
         eprintln!(
             "openloop: response {response:.3}, of which wait {wait:.3}, service {service:.3} ms; host busy {busy}"
@@ -234,7 +235,12 @@ fn alone_open_loop_agrees_with_pgbench_where_the_client_does_not_matter() {
     for (who, runs) in [("pgbench", &theirs), ("openloop", &ours)] {
         for (count, _) in runs {
             let far = (count - expected) / expected.sqrt();
-            assert!(far.abs() < 3.0, "{who}: {count} of {expected}, {far:.2} standard deviations away");
+            // pgbench does not tell how many arrived while the machine had no time for it.
+            let few = who == "openloop" || full();
+            assert!(
+                far < 3.0 && (!few || far > -3.0),
+                "{who}: {count} of {expected}, {far:.2} standard deviations"
+            );
         }
     }
     let median = |runs: &[(f64, f64)]| {

@@ -274,6 +274,19 @@ fn more_sessions_than_branches_is_told() {
         let mut driver = Driver::connect(&tpcb, 0, 50).await.unwrap();
         let (_, told) = contended(driver.op.take_facts()).expect("50 sessions meet at one branch");
         assert!(told.starts_with("50 connections work on 1 branch:"), "{told}");
+        // Of each number of sessions anew, as levels of a run have them.
+        let mut driver = Driver::connect(&tpcb, 0, 1).await.unwrap();
+        assert_eq!(contended(driver.op.take_facts()), None);
+        let mut driver = Driver::connect(&tpcb, 0, 2).await.unwrap();
+        let (_, told) = contended(driver.op.take_facts()).unwrap();
+        assert!(told.starts_with("2 connections work on 1 branch:"), "{told}");
+        let pooled = tpcb.clone().pool(Pool::new(2).unwrap()).unwrap();
+        for _ in 0..2 {
+            let mut driver = Driver::connect(&pooled, 0, 9).await.unwrap();
+            let names: Vec<_> = driver.op.take_facts().into_iter().map(|(name, _)| name).collect();
+            let all = ["postgres_contention", "postgres_tls", "postgres_version"];
+            assert!(all.iter().all(|name| names.contains(name)), "{names:?}");
+        }
         let select = Postgres::select_only(&server, 1).unwrap();
         let mut driver = Driver::connect(&select, 0, 50).await.unwrap();
         assert_eq!(contended(driver.op.take_facts()), None, "readers do not wait");

@@ -4,14 +4,17 @@ use crate::{
     fixture::{CANARY, Pg},
     run::{Driver, on_worker},
 };
-use load_core::{Failure, Readings, Source, Workload};
+use load_core::{Failure, Load, Readings, Source, Workload};
+use load_engine::Plan;
 use pg_load::{
     Error, Pgbench, Pool, Postgres, PostgresStatus, Server, TemporaryDatabase, custom, custom_pooled,
     tokio_postgres::Client,
 };
+use sampler::Sampler;
 use std::{
     io::Write,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 /// All that is traced.
@@ -47,7 +50,9 @@ fn the_password_is_in_no_text_that_we_make() {
         failure.classify(&[pg_load::classify]);
         say(format!("{failure:?} {}", failure.describe()));
     };
-    tracing::subscriber::with_default(subscriber, || {
+    // For the threads of the engine too.
+    tracing::subscriber::set_global_default(subscriber).expect("nobody else in this program does");
+    {
         on_worker(async {
             let server = pg.server();
             say(format!("{server} {server:?}"));
@@ -96,12 +101,34 @@ fn the_password_is_in_no_text_that_we_make() {
             let missing = Postgres::tpcb(&server, 9).unwrap();
             say(format!("{:?}", Driver::connect(&missing, 0, 1).await.err().unwrap()));
         });
+        on_worker(Pgbench::scale(1).unwrap().load(&pg.server(), |_| ())).unwrap();
+        let wrong =
+            Server::parse(&format!("postgres://nobody:{CANARY}@127.0.0.1:{}/postgres", pg.port)).unwrap();
+        for (server, sessions) in [(pg.server(), 2), (wrong, 2)] {
+            let tpcb = Postgres::tpcb(&server, 1).unwrap();
+            let pooled = tpcb.clone().pool(Pool::new(1).unwrap()).unwrap();
+            let status = PostgresStatus::new(&server).unwrap().every(Duration::from_millis(100)).unwrap();
+            let mut plan = Plan::new()
+                .stream("own", tpcb, Load::closed(sessions))
+                .stream("pooled", pooled, Load::closed(sessions))
+                .sample(Sampler::new().source(status))
+                .measure(Duration::from_millis(500))
+                .calibrate(Duration::from_millis(50));
+            if let Ok(environment) = on_worker(server.environment()) {
+                plan = plan.server("postgres", environment);
+            }
+            say(format!("{plan:?} {}", plan.to_json()));
+            match plan.run() {
+                Ok(record) => say(record.to_json().unwrap()),
+                Err(error) => say(format!("{error} {error:?}")),
+            }
+        }
         pg.down();
         on_worker(async {
             error(pg.server().connect().await.unwrap_err());
             error(TemporaryDatabase::create(&pg.server()).await.unwrap_err());
         });
-    });
+    }
     let traced = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     let said = said.into_inner().unwrap();
     assert!(traced.contains("30 connections work on 1 branch"), "tracing was seen: {traced}");
