@@ -7,7 +7,7 @@ use crate::{
 use load_core::{Class, Load, Record, Schedule, record::StreamRecord};
 use load_engine::{Plan, RunError};
 use pg_load::{Pgbench, Pool, Postgres, PostgresStatus, Script, Server, TemporaryDatabase};
-use std::{fs, time::Duration};
+use std::{cell::Cell, fs, time::Duration};
 
 fn seconds(s: f64) -> Duration {
     Duration::from_secs_f64(s)
@@ -202,6 +202,7 @@ fn alone_open_loop_agrees_with_pgbench_where_the_client_does_not_matter() {
         (after("number of transactions actually processed: "), after("latency average = "))
     };
     let script = Script::new("sleep").statement("sleep", "SELECT pg_sleep(0.01)").unwrap();
+    let busiest = Cell::new(0.0f64);
     let openloop = |round: u64| {
         let load = Load::open(Schedule::constant(rate).unwrap().poisson()).sessions(4);
         let record = Plan::new()
@@ -223,6 +224,7 @@ fn alone_open_loop_agrees_with_pgbench_where_the_client_does_not_matter() {
         eprintln!(
             "openloop: response {response:.3}, of which wait {wait:.3}, service {service:.3} ms; host busy {busy}"
         );
+        busiest.set(service.max(busiest.get()));
         (a.scheduled as f64, response)
     };
     let (mut theirs, mut ours) = (Vec::new(), Vec::new());
@@ -249,6 +251,13 @@ fn alone_open_loop_agrees_with_pgbench_where_the_client_does_not_matter() {
         means[means.len() / 2]
     };
     let ratio = median(&ours) / median(&theirs);
+    if !full() && busiest.get() > 13.0 {
+        let service = busiest.get();
+        eprintln!(
+            "SKIPPED: means compared; 10 ms took {service:.1} ms, so busy is the machine with something else"
+        );
+        return;
+    }
     // The client does not matter, but whatever else the machine does.
     let close = if full() { 0.95..1.05 } else { 0.7..1.4 };
     assert!(close.contains(&ratio), "mean response, openloop / pgbench: {ratio}");
