@@ -9,10 +9,7 @@ use std::{
     sync::{Arc, OnceLock},
     time::Duration,
 };
-use tokio::{
-    task::{AbortHandle, JoinHandle},
-    time::timeout,
-};
+use tokio::{task::JoinHandle, time::timeout};
 use tokio_postgres::{
     Client, Config, NoTls, Socket,
     tls::{MakeTlsConnect, TlsConnect},
@@ -96,11 +93,6 @@ impl Connection {
     /// What stops the statement that runs.
     pub(crate) fn canceller(&self) -> Canceller {
         self.canceller.clone()
-    }
-
-    /// What ends it at once.
-    pub(crate) fn task(&self) -> AbortHandle {
-        self.task.abort_handle()
     }
 
     /// The client and its task, which a pool keeps.

@@ -1,9 +1,9 @@
 //! Making a database so that whatever stops us in the middle leaves either none or one that says whose it is.
 
 use super::{Held, TemporaryDatabase, remove::remove_on};
-use crate::{Connection, Error, Server, cancel::Canceller};
+use crate::{Connection, Error, Server};
 use std::time::Duration;
-use tokio::{task::AbortHandle, time::sleep};
+use tokio::time::sleep;
 use tokio_postgres::types::Type;
 
 /// A name that is taken is refused by the server, and stays a stranger's.
@@ -20,7 +20,8 @@ pub(super) async fn make(
     let create = connection.execute(format!("making database {name}"), &create);
     let mut database = TemporaryDatabase { admin: admin.clone(), server, name, held: Held::Nothing };
     let name = &database.name;
-    let made = if exists(connection, name).await? {
+    let (taken, process) = look(connection, name).await?;
+    let made = if taken {
         create.await
     } else {
         // A database cannot be made and signed in one transaction. But the server has both statements before it begins with
@@ -31,8 +32,7 @@ pub(super) async fn make(
              is null then {sign}; end if; end $do$"
         );
         let sign_if_new = connection.execute("signing", &sign_if_new);
-        database.held =
-            Held::Making(Unfinished { comment, canceller: connection.canceller(), task: connection.task() });
+        database.held = Held::Making(Unfinished { comment, process });
         futures_util::future::join(create, sign_if_new).await.0
     };
     if let Err(error) = made {
@@ -51,31 +51,33 @@ pub(super) async fn make(
     Ok(database)
 }
 
-async fn exists(connection: &Connection, name: &str) -> Result<bool, Error> {
-    let sql = "select exists(select from pg_database where datname = $1)";
+/// Whether the name is taken, and which of the server's processes serves us.
+async fn look(connection: &Connection, name: &str) -> Result<(bool, i32), Error> {
+    let sql = "select exists(select from pg_database where datname = $1), pg_backend_pid()";
     let row = connection.client().query_typed_one(sql, &[(&name, Type::TEXT)]).await;
-    Ok(row.map_err(Error::statement("looking for databases of this name"))?.get(0))
+    let row = row.map_err(Error::statement("looking for databases of this name"))?;
+    Ok((row.get(0), row.get(1)))
 }
 
 /// A database that was being made when its making was given up.
 pub(super) struct Unfinished {
     comment: String,
-    canceller: Canceller,
-    task: AbortHandle,
+    /// The process of the server that makes it.
+    process: i32,
 }
 
 impl Unfinished {
     /// Stops the making, and removes what has come of it nevertheless.
     pub(super) async fn remove(self, admin: &Server, name: &str) -> Result<(), Error> {
-        // What is not sent yet is not to be sent.
-        self.task.abort();
-        self.canceller.cancel().await;
         let connection = admin.connect().await?;
         let client = connection.client();
         let what = || Error::statement(format!("looking for database {name}"));
-        let busy = "select exists(select from pg_stat_activity where state = 'active' and pid <> pg_backend_pid() \
-                    and strpos(query, $1) > 0)";
-        while client.query_typed_one(busy, &[(&name, Type::TEXT)]).await.map_err(what())?.get(0) {
+        // To cancel what it does is not enough: it may not have begun.
+        let end = "select pg_terminate_backend(pid) from pg_stat_activity \
+                   where pid = $1 and usename = current_user and application_name = current_setting('application_name')";
+        client.execute_typed(end, &[(&self.process, Type::INT4)]).await.map_err(what())?;
+        let there = "select exists(select from pg_stat_activity where pid = $1)";
+        while client.query_typed_one(there, &[(&self.process, Type::INT4)]).await.map_err(what())?.get(0) {
             sleep(Duration::from_millis(20)).await;
         }
         let ours = "select exists(select from pg_database where datname = $1 and shobj_description(oid, 'pg_database') = $2)";
