@@ -11,8 +11,8 @@ use std::{
 ///
 /// | reading | unit | |
 /// |---|---|---|
-/// | `nginx.connections.active` | 1 | client connections, the waiting ones too |
-/// | `nginx.connections.reading`, `.writing`, `.waiting` | 1 | reading a head, answering, idle |
+/// | `nginx.connections.active` | connections | client connections, the waiting ones too |
+/// | `nginx.connections.reading`, `.writing`, `.waiting` | connections | reading a head, answering, idle |
 /// | `nginx.accepts` | 1/s | connections taken since the last reading |
 /// | `nginx.dropped` | 1/s | of those, not handled: a limit was reached (`worker_connections`) |
 /// | `nginx.requests` | 1/s | requests since the last reading |
@@ -74,7 +74,7 @@ impl Source for NginxStatus {
             ("writing", page.writing),
             ("waiting", page.waiting),
         ] {
-            readings.value(format!("{prefix}.connections.{name}"), "1", value as f64);
+            readings.value(format!("{prefix}.connections.{name}"), "connections", value as f64);
         }
         if let Some((then, before)) = self.last.replace((now, page)) {
             let seconds = now.duration_since(then).as_secs_f64();

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 /// Something that can be read again and again: the host's CPU, a server's counters, a file.
 ///
-/// Sources run on a thread of their own, never on a worker. Names are dotted and stable (`"host.cpu.busy"`), units are SI
-/// or `"1"` for ratios.
+/// Sources run on a thread of their own, never on a worker. Names are dotted and stable (`"host.cpu.busy"`). Units are SI,
+/// `"1"` for a share of a whole, `"1/s"` for how often something happens, and for a number of things what they are:
+/// `"tasks"`, `"connections"`, `"cores"`.
 pub trait Source: Send + 'static {
     /// Where the readings come from, for the record: `"/proc/stat"`, `"nginx stub_status"`.
     fn origin(&self) -> String;

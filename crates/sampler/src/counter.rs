@@ -84,10 +84,15 @@ impl Kind {
     /// Things that happen: requests, packets, faults.
     pub(crate) const EVENTS: Kind = Kind { unit: "1/s", scale: 1.0, most_per_s: 1e9, wraps: true };
 
-    /// Time of `per_second` counts a second that passes at most `lanes` times at once: CPU time on so many cores.
+    /// A share of time, of `per_second` counts a second that passes at most `lanes` times at once: CPU time on so many cores.
     pub(crate) fn time(per_second: f64, lanes: f64) -> Kind {
         // A tenth more for accounts that are brought up to date late.
         Kind { unit: "1", scale: 1.0 / per_second, most_per_s: per_second * lanes * 1.1, wraps: false }
+    }
+
+    /// The same, counted in something else than shares.
+    pub(crate) fn of(self, unit: &'static str) -> Kind {
+        Kind { unit, ..self }
     }
 
     pub(crate) fn scaled(self, scale: f64) -> Kind {

@@ -19,11 +19,11 @@ use std::{
 /// | series | unit | what |
 /// |---|---|---|
 /// | `generator.cpu` | 1 | the busiest of its threads, share of a core |
-/// | `generator.cpu.total` | 1 | all of its threads together, in cores |
+/// | `generator.cpu.total` | cores | all of its threads together |
 /// | `generator.run_queue` | 1 | the longest that one of its threads waited for a CPU, share of the time |
 /// | `generator.thread.NAME.cpu` | 1 | one thread, share of a core |
 /// | `generator.memory.resident` | B | of the whole process |
-/// | `generator.descriptors` | 1 | open in the whole process |
+/// | `generator.descriptors` | descriptors | open in the whole process |
 ///
 /// ```
 /// let generator = sampler::Generator::new();
@@ -85,7 +85,7 @@ impl Probe for Generator {
             readings.value("generator.memory.resident", "B", bytes as f64);
         }
         if let Some(open) = descriptors(&self.root, "self") {
-            readings.value("generator.descriptors", "1", open as f64);
+            readings.value("generator.descriptors", "descriptors", open as f64);
         }
         let since = self.lap.mark(at);
         if since == Since::TooSoon {
@@ -108,7 +108,7 @@ impl Probe for Generator {
         });
         if let Some(busiest) = busiest {
             readings.value("generator.cpu", "1", busiest);
-            readings.value("generator.cpu.total", "1", total);
+            readings.value("generator.cpu.total", "cores", total);
         }
         if let Some(longest) = longest {
             readings.value("generator.run_queue", "1", longest);

@@ -96,6 +96,95 @@ fn linux_below_windows() {
 }
 
 #[test]
+fn linux_below_windows_is_read_like_any_other() {
+    let root = fixture("wsl2");
+    let e = environment(&root);
+    assert_eq!(e.os.as_deref(), Some("Ubuntu 24.04.1 LTS"));
+    assert_eq!(e.more["kernel_build"], "#1 SMP Fri Mar 29 23:14:13 UTC 2024");
+    assert_eq!(e.more["disk_models"]["sdc"], "Virtual Disk");
+    assert_eq!(e.more.get("windows_build"), None, "a made-up machine is not asked");
+    let disks = twice(HostDisks::below(&root)).unwrap();
+    assert_eq!(value(&disks, "host.disk.sdc.busy"), Some(0.0));
+    assert!(disks.values().iter().all(|(name, ..)| !name.contains("ram0") && !name.contains("loop0")));
+    let network = twice(HostNetwork::below(&root)).unwrap();
+    assert_eq!(value(&network, "host.net.eth0.of_link"), Some(0.0));
+    assert_eq!(value(&network, "host.net.bond0.sent"), None, "never used");
+    assert_eq!(value(&network, "host.net.lo.of_link"), None, "no link");
+    let load = twice(HostLoad::below(&root)).unwrap();
+    assert_eq!(value(&load, "host.tasks"), Some(312.0));
+}
+
+#[test]
+fn a_kernel_4_without_pressure_on_metal() {
+    let root = fixture("debian9");
+    let e = environment(&root);
+    assert_eq!(e.os.as_deref(), Some("Debian GNU/Linux 9 (stretch)"));
+    assert_eq!(e.virtualisation.as_deref(), Some("none"));
+    assert_eq!(e.more["kernel_build"], "#1 SMP Debian 4.9.320-2 (2022-06-30)");
+    assert_eq!(e.more["governor"], "performance, powersave", "both of them");
+    assert_eq!(e.more["clocksource"], "hpet");
+    assert_eq!(e.more["disk_models"]["nvme0n1"], "Samsung SSD 970 EVO Plus 500GB");
+    assert_eq!(e.more["descriptors"], 1024);
+    for absent in ["smt", "cpu_limit_cores", "memory_limit_bytes", "mitigations"] {
+        assert_eq!(e.more.get(absent), None, "{absent}");
+    }
+    assert!(unavailable(twice(HostPressure::below(&root))));
+    let memory = twice(HostMemory::below(&root)).unwrap();
+    assert_eq!(value(&memory, "host.memory.available"), Some(13_876_512.0 * 1024.0));
+    assert_eq!(value(&memory, "host.memory.major_faults"), Some(0.0));
+    let disks = twice(HostDisks::below(&root)).unwrap();
+    assert_eq!(value(&disks, "host.disk.nvme0n1.queue"), Some(0.0));
+    for absent in ["sda1", "nvme0n1p1", "sr0"] {
+        assert_eq!(value(&disks, &format!("host.disk.{absent}.busy")), None, "{absent}");
+    }
+    let network = twice(HostNetwork::below(&root)).unwrap();
+    assert_eq!(value(&network, "host.net.enp3s0.of_link"), Some(0.0));
+    assert_eq!(value(&network, "host.tcp.established"), Some(14.0));
+    let group = twice(Cgroup::of("own", &root, "self")).unwrap();
+    assert_eq!(value(&group, "cgroup.own.cpu"), Some(0.0));
+    assert_eq!(value(&group, "cgroup.own.memory.used"), Some(100_000_455.0));
+    for absent in ["cpu.limit", "memory.limit", "read", "tasks", "pressure.cpu.some"] {
+        assert_eq!(value(&group, &format!("cgroup.own.{absent}")), None, "{absent}");
+    }
+}
+
+/// Whatever was cut off in the middle of a reading is a gap or an absent figure, and never a wrong one.
+#[test]
+fn files_cut_short_give_the_figure_or_none() {
+    let whole = fixture("debian9");
+    let files = ["stat", "meminfo", "vmstat", "diskstats", "loadavg", "net/dev", "net/snmp"];
+    let texts: Vec<String> =
+        files.iter().map(|f| whole.text(&format!("proc/{f}")).expect("a fixture")).collect();
+    let read = |root: &crate::files::Root| {
+        let mut all = Vec::new();
+        let mut add = |result: Result<Readings, SourceError>| {
+            all.extend(result.iter().flat_map(|r| r.values().to_vec()));
+        };
+        add(twice(HostCpu::below(root)));
+        add(twice(HostLoad::below(root)));
+        add(twice(HostMemory::below(root)));
+        add(twice(HostDisks::below(root)));
+        add(twice(HostNetwork::below(root)));
+        all
+    };
+    let machine = crate::testing::Machine::new(&[]);
+    for (file, text) in files.iter().zip(&texts) {
+        machine.write(&format!("proc/{file}"), text);
+    }
+    let right = read(&machine.root());
+    assert!(right.len() > 20, "{right:?}");
+    for (file, text) in files.iter().zip(&texts) {
+        for cut in (0..text.len()).step_by(text.len() / 40 + 1) {
+            machine.write(&format!("proc/{file}"), &text[..cut]);
+            for value in read(&machine.root()) {
+                assert!(right.contains(&value), "{value:?} of {file} cut at {cut}");
+            }
+        }
+        machine.write(&format!("proc/{file}"), text);
+    }
+}
+
+#[test]
 fn a_small_board() {
     let root = fixture("arm32");
     let e = environment(&root);

@@ -9,9 +9,9 @@ use std::sync::{Arc, PoisonError};
 ///
 /// | reading | unit | |
 /// |---|---|---|
-/// | `postgres.pool.size` | 1 | connections that are open or being opened |
-/// | `postgres.pool.lent` | 1 | of those, in use |
-/// | `postgres.pool.waiting` | 1 | sessions that wait for one |
+/// | `postgres.pool.size` | connections | connections that are open or being opened |
+/// | `postgres.pool.lent` | connections | of those, in use |
+/// | `postgres.pool.waiting` | sessions | sessions that wait for one |
 #[derive(Debug)]
 pub struct PoolStatus(pub(crate) Arc<Found>);
 
@@ -30,8 +30,9 @@ impl Source for PoolStatus {
                 *sum += value;
             }
         }
-        for (name, value) in ["size", "lent", "waiting"].iter().zip(sums) {
-            readings.value(format!("postgres.pool.{name}"), "1", value as f64);
+        let names = [("size", "connections"), ("lent", "connections"), ("waiting", "sessions")];
+        for ((name, unit), value) in names.into_iter().zip(sums) {
+            readings.value(format!("postgres.pool.{name}"), unit, value as f64);
         }
         Ok(())
     }

@@ -35,15 +35,15 @@ const CHECKPOINT_BLOCKS: (&str, &str) = ("checkpoints.blocks", "1/s");
 const READ: usize = 8;
 const HIT: usize = 9;
 
-/// Gauges in the order of the query.
-const GAUGES: [&str; 7] = [
-    "sessions",
-    "sessions.active",
-    "sessions.idle_in_transaction",
-    "waits.lock",
-    "waits.lwlock",
-    "waits.io",
-    "locks.waiting",
+/// Gauges in the order of the query, with their units.
+const GAUGES: [(&str, &str); 7] = [
+    ("sessions", "sessions"),
+    ("sessions.active", "sessions"),
+    ("sessions.idle_in_transaction", "sessions"),
+    ("waits.lock", "sessions"),
+    ("waits.lwlock", "sessions"),
+    ("waits.io", "sessions"),
+    ("locks.waiting", "locks"),
 ];
 
 impl Views {
@@ -116,8 +116,8 @@ impl Sample {
     }
 
     pub(super) fn tell_gauges(&self, prefix: &str, readings: &mut Readings) {
-        for (name, value) in GAUGES.iter().zip(&self.gauges) {
-            readings.value(format!("{prefix}.{name}"), "1", *value as f64);
+        for ((name, unit), value) in GAUGES.into_iter().zip(&self.gauges) {
+            readings.value(format!("{prefix}.{name}"), unit, *value as f64);
         }
     }
 

@@ -24,9 +24,9 @@ const SLOWEST_EVERY: Duration = Duration::from_secs(10);
 /// | `postgres.blocks.read`, `.hit` | 1/s | asked of the operating system, found in shared buffers |
 /// | `postgres.cache.hit_ratio` | 1 | hit / (hit + read) since the last reading |
 /// | `postgres.temporary` | B/s | written to temporary files |
-/// | `postgres.sessions`, `.sessions.active`, `.sessions.idle_in_transaction` | 1 | clients of the database, without this one |
-/// | `postgres.waits.lock`, `.waits.lwlock`, `.waits.io` | 1 | those of them that wait for a lock of a row or table, for one within the server, for a disk |
-/// | `postgres.locks.waiting` | 1 | requests for locks that are not granted |
+/// | `postgres.sessions`, `.sessions.active`, `.sessions.idle_in_transaction` | sessions | clients of the database, without this one |
+/// | `postgres.waits.lock`, `.waits.lwlock`, `.waits.io` | sessions | those of them that wait for a lock of a row or table, for one within the server, for a disk |
+/// | `postgres.locks.waiting` | locks | requests for locks that are not granted |
 /// | `postgres.wal` | B/s | written ahead, whole server |
 /// | `postgres.wal.full_pages`, `.wal.buffers_full` | 1/s | page images; buffers that ran full (from version 14 on) |
 /// | `postgres.checkpoints.timed`, `.requested` | 1/s | whole server |

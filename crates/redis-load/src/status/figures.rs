@@ -5,18 +5,18 @@ use load_core::Readings;
 
 /// As they are: reading, unit, field.
 const GAUGES: [(&str, &str, &str); 13] = [
-    ("clients", "1", "connected_clients"),
-    ("clients.blocked", "1", "blocked_clients"),
+    ("clients", "clients", "connected_clients"),
+    ("clients.blocked", "clients", "blocked_clients"),
     ("memory.used", "B", "used_memory"),
     ("memory.resident", "B", "used_memory_rss"),
     ("memory.fragmentation", "1", "mem_fragmentation_ratio"),
-    ("keys.evicted.total", "1", "evicted_keys"),
-    ("keys.expired.total", "1", "expired_keys"),
-    ("persistence.changes", "1", "rdb_changes_since_last_save"),
+    ("keys.evicted.total", "keys", "evicted_keys"),
+    ("keys.expired.total", "keys", "expired_keys"),
+    ("persistence.changes", "changes", "rdb_changes_since_last_save"),
     ("persistence.saving", "1", "rdb_bgsave_in_progress"),
     ("persistence.rewriting", "1", "aof_rewrite_in_progress"),
     ("persistence.aof_size", "B", "aof_current_size"),
-    ("replication.replicas", "1", "connected_slaves"),
+    ("replication.replicas", "replicas", "connected_slaves"),
     ("replication.link_down", "s", "master_link_down_since_seconds"),
 ];
 
@@ -69,7 +69,7 @@ pub(super) fn tell_rates(now: &Info, before: &Info, seconds: f64, prefix: &str, 
         }
     }
     if let (Some(now), Some(before)) = (processor(now), processor(before)) {
-        readings.value(format!("{prefix}.cpu"), "1", (now - before) / seconds);
+        readings.value(format!("{prefix}.cpu"), "cores", (now - before) / seconds);
     }
     if let (Some(hits), Some(misses)) =
         (grown(now, before, "keyspace_hits"), grown(now, before, "keyspace_misses"))

@@ -19,20 +19,21 @@ const LIMIT: Duration = Duration::from_secs(2);
 /// | reading | unit | |
 /// |---|---|---|
 /// | `redis.commands` | 1/s | carried out |
-/// | `redis.cpu` | 1 | cores that the server's process used |
-/// | `redis.clients`, `.clients.blocked` | 1 | |
+/// | `redis.cpu` | cores | that the server's process used |
+/// | `redis.clients`, `.clients.blocked` | clients | |
 /// | `redis.connections.received`, `.rejected` | 1/s | |
 /// | `redis.memory.used`, `.resident`, `.limit` | B | the limit only when there is one |
 /// | `redis.memory.fragmentation` | 1 | resident / used |
-/// | `redis.keys.evicted`, `.expired` | 1/s | and `.total` since the server began |
+/// | `redis.keys.evicted`, `.expired` | 1/s | |
+/// | `redis.keys.evicted.total`, `.expired.total` | keys | since the server began |
 /// | `redis.keyspace.hits`, `.misses` | 1/s | |
 /// | `redis.keyspace.hit_ratio` | 1 | hits / (hits + misses) since the last reading |
 /// | `redis.network.in`, `.out` | B/s | |
-/// | `redis.persistence.changes` | 1 | since the last save |
+/// | `redis.persistence.changes` | changes | since the last save |
 /// | `redis.persistence.last_save_age` | s | |
 /// | `redis.persistence.saving`, `.rewriting` | 1 | 1 while it does |
 /// | `redis.persistence.aof_size` | B | |
-/// | `redis.replication.replicas` | 1 | |
+/// | `redis.replication.replicas` | replicas | |
 /// | `redis.replication.lag` | B | of the slowest replica |
 /// | `redis.replication.link_down` | s | of a replica without its master |
 ///

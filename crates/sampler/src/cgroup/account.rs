@@ -78,7 +78,7 @@ impl Account {
             }
         }
         if let Some(tasks) = figures.tasks {
-            readings.value(format!("{}.tasks", self.prefix), "1", tasks as f64);
+            readings.value(format!("{}.tasks", self.prefix), "tasks", tasks as f64);
         }
         Ok(())
     }
@@ -86,11 +86,11 @@ impl Account {
     fn cpu(&mut self, figures: &Figures, readings: &mut Readings) {
         let name = format!("{}.cpu", self.prefix);
         if let Some(limit) = figures.cpu_limit_cores {
-            readings.value(format!("{name}.limit"), "1", limit);
+            readings.value(format!("{name}.limit"), "cores", limit);
         }
         let Some(cpu_ns) = figures.cpu_ns else { return };
         let first = readings.values().len();
-        self.counters.rate(readings, &name, Kind::time(1e9, self.cores), cpu_ns);
+        self.counters.rate(readings, &name, Kind::time(1e9, self.cores).of("cores"), cpu_ns);
         // Three shares of three things; the name says of which.
         if let Some(cores) = readings.values().get(first).map(|v| v.2) {
             readings.value(format!("{name}.of_host"), "1", cores / self.cores);
@@ -99,7 +99,7 @@ impl Account {
             }
         }
         if let Some(ns) = figures.throttled_ns {
-            let kind = Kind::time(1e9, self.cores);
+            let kind = Kind::time(1e9, self.cores).of("s/s");
             self.counters.rate(readings, &format!("{}.throttled", self.prefix), kind, ns);
         }
         if let (Some(periods), Some(throttled)) = (figures.periods, figures.throttled_periods) {

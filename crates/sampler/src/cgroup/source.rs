@@ -18,16 +18,17 @@ use std::time::Duration;
 ///
 /// | series | unit | what |
 /// |---|---|---|
-/// | `.cpu` | 1 | cores that it keeps busy: 1 is one core |
+/// | `.cpu` | cores | that it keeps busy |
 /// | `.cpu.of_host` | 1 | the same as a share of all CPUs of the machine |
-/// | `.cpu.of_limit`, `.cpu.limit` | 1 | the same as a share of its limit; the limit in cores. Absent without a limit |
-/// | `.throttled` | 1 | time that the limit held its run queues back, per time; may exceed 1 on several cores |
+/// | `.cpu.of_limit` | 1 | the same as a share of its limit. Absent without a limit |
+/// | `.cpu.limit` | cores | the limit |
+/// | `.throttled` | s/s | time that the limit held its run queues back, per time; may exceed 1 on several cores |
 /// | `.throttled_periods` | 1 | share of the limit's periods in which it was held back |
 /// | `.memory.usage` | B | as the kernel counts it, with cached files |
 /// | `.memory.used` | B | without cache (v1) or inactive file pages (v2) |
 /// | `.memory.limit`, `.memory.of_limit` | B, 1 | the limit, and `.used` as a share of it. Absent without a limit |
 /// | `.read`, `.written` | B/s | of block devices |
-/// | `.tasks` | 1 | |
+/// | `.tasks` | tasks | |
 /// | `.pressure.RESOURCE.some`, `.full` | 1 | v2 |
 ///
 /// A limit is the lowest of the group's own and of those above it that can be seen. Events: `restarted` (the group was

@@ -31,6 +31,8 @@ use serde_json::{Value, json};
 /// | `cpu_limit_cores`, `memory_limit_bytes` | limits of the cgroup that this process is in |
 /// | `descriptors` | soft limit of open files |
 /// | `git_revision` | of the sources this was built from, as they are checked out now |
+///
+/// What can be said only after a run, who else kept the machine busy, [`Others::record`](crate::Others::record) adds.
 pub fn environment() -> Environment {
     of(&Root::system())
 }

@@ -152,6 +152,14 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn one_that_prints_without_end_is_cut_off() {
+        let from = Instant::now();
+        let (readings, result) = read(sh("exec yes 1")).await;
+        assert!(readings.values().is_empty() && matches!(result, Err(SourceError::Failed(_))), "{result:?}");
+        assert!(from.elapsed() < Duration::from_secs(60));
+    }
+
+    #[tokio::test]
     async fn one_that_hangs_is_killed_in_time() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("pid");

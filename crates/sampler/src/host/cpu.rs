@@ -20,7 +20,7 @@ use std::time::Duration;
 /// | `host.cpu.N.busy` | 1 | of one CPU |
 /// | `host.cpu.busiest` | 1 | the largest of these |
 /// | `host.context_switches`, `host.forks` | 1/s | |
-/// | `host.processes.running`, `host.processes.blocked` | 1 | now; blocked ones wait for a disk |
+/// | `host.processes.running`, `host.processes.blocked` | threads | now; blocked ones wait for a disk |
 #[derive(Debug)]
 pub struct HostCpu {
     file: Kept,
@@ -67,9 +67,9 @@ impl Probe for HostCpu {
         self.counters.end();
         // Whoever reads this file runs.
         if let Some(running @ 1..) = keyed(bytes, "procs_running") {
-            readings.value("host.processes.running", "1", running as f64);
+            readings.value("host.processes.running", "threads", running as f64);
             if let Some(blocked) = keyed(bytes, "procs_blocked") {
-                readings.value("host.processes.blocked", "1", blocked as f64);
+                readings.value("host.processes.blocked", "threads", blocked as f64);
             }
         }
         let Some(all) = now.all else { return Err(unreadable("proc/stat")) };

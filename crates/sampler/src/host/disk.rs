@@ -17,7 +17,7 @@ use std::{collections::HashMap, time::Duration};
 /// | `.read`, `.written` | B/s | |
 /// | `.reads`, `.writes` | 1/s | requests that ended, after merging |
 /// | `.busy` | 1 | share of the time with a request in flight; a device that serves many at once may be at 1 and not be full |
-/// | `.queue` | 1 | mean number of requests in flight |
+/// | `.queue` | requests | in flight, on average |
 #[derive(Debug)]
 pub struct HostDisks {
     file: Kept,
@@ -74,7 +74,7 @@ impl Probe for HostDisks {
             rate("reads", Kind::EVENTS, d.reads);
             rate("writes", Kind::EVENTS, d.writes);
             rate("busy", Kind::time(1000.0, 1.0).wrapping(), d.busy_ms);
-            rate("queue", Kind::time(1000.0, 1e6).wrapping(), d.waited_ms);
+            rate("queue", Kind::time(1000.0, 1e6).of("requests").wrapping(), d.waited_ms);
         }
         self.counters.end();
         Ok(())

@@ -12,9 +12,9 @@ use std::time::Duration;
 ///
 /// | series | unit | what |
 /// |---|---|---|
-/// | `host.load.1m`, `.5m`, `.15m` | 1 | tasks that run, wait for a CPU or for a disk; averaged |
-/// | `host.tasks` | 1 | tasks (threads) there are |
-/// | `host.descriptors.open`, `.limit` | 1 | open files of the whole system |
+/// | `host.load.1m`, `.5m`, `.15m` | tasks | tasks that run, wait for a CPU or for a disk; averaged |
+/// | `host.tasks` | tasks | tasks (threads) there are |
+/// | `host.descriptors.open`, `.limit` | descriptors | open files of the whole system |
 #[derive(Debug)]
 pub struct HostLoad {
     averages: Kept,
@@ -48,9 +48,9 @@ impl Probe for HostLoad {
             let numbers: Vec<f64> = line.split_ascii_whitespace().filter_map(|w| w.parse().ok()).collect();
             // The limit may be as good as none.
             if let [open, unused, limit] = numbers[..] {
-                readings.value("host.descriptors.open", "1", open - unused);
+                readings.value("host.descriptors.open", "descriptors", open - unused);
                 if limit < i64::MAX as f64 {
-                    readings.value("host.descriptors.limit", "1", limit);
+                    readings.value("host.descriptors.limit", "descriptors", limit);
                 }
             }
         }
@@ -65,10 +65,10 @@ impl Probe for HostLoad {
         for name in ["host.load.1m", "host.load.5m", "host.load.15m"] {
             let average =
                 words.next().and_then(|w| w.parse().ok()).ok_or_else(|| unreadable("proc/loadavg"))?;
-            readings.value(name, "1", average);
+            readings.value(name, "tasks", average);
         }
         if let Some(tasks) = tasks {
-            readings.value("host.tasks", "1", tasks as f64);
+            readings.value("host.tasks", "tasks", tasks as f64);
         }
         Ok(())
     }

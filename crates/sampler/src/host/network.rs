@@ -7,7 +7,7 @@ use crate::{
     probe::{Probe, refused, source},
 };
 use load_core::{Readings, SourceError};
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
 /// `host.net.INTERFACE.*` and `host.tcp.*` from `/proc/net`: of the network namespace that this process is in.
 ///
@@ -15,17 +15,21 @@ use std::time::Duration;
 /// |---|---|---|
 /// | `host.net.I.received`, `.sent` | B/s | of interfaces that have been used; the host's ends of containers' cables (`veth`) are left out |
 /// | `host.net.I.packets_received`, `.packets_sent`, `.lost` | 1/s | `lost`: errors and drops, both ways |
+/// | `host.net.I.of_link` | 1 | the busier direction as a share of the link's speed; absent where the driver tells none |
 /// | `host.tcp.sent`, `.retransmitted` | 1/s | segments |
 /// | `host.tcp.opened`, `.accepted`, `.failed`, `.resets` | 1/s | connections |
 /// | `host.tcp.listen_overflows` | 1/s | connections that found a full listen queue |
 /// | `host.tcp.timeouts` | 1/s | retransmission timers that ran out |
-/// | `host.tcp.established`, `.time_wait` | 1 | sockets now |
+/// | `host.tcp.established`, `.time_wait` | sockets | now |
 #[derive(Debug)]
 pub struct HostNetwork {
     interfaces: Kept,
     snmp: Kept,
     netstat: Kept,
     sockets: Kept,
+    root: Root,
+    /// Bytes per second of each link; looked up once for each.
+    speeds: HashMap<String, Option<f64>>,
     counters: Counters,
 }
 
@@ -53,6 +57,8 @@ impl HostNetwork {
             snmp: kept("snmp"),
             netstat: kept("netstat"),
             sockets: kept("sockstat"),
+            root: root.clone(),
+            speeds: HashMap::new(),
             counters: Counters::default(),
         }
     }
@@ -62,6 +68,18 @@ impl Default for HostNetwork {
     fn default() -> HostNetwork {
         HostNetwork::new()
     }
+}
+
+/// Bytes per second in each direction. Tunnels and bridges say a number too, but it is no limit of theirs.
+fn link_speed(root: &Root, name: &str) -> Option<f64> {
+    let place = format!("sys/class/net/{name}");
+    if !root.exists(&format!("{place}/device")) {
+        return None;
+    }
+    // Megabits; -1, or an error, when it is not known.
+    let megabits =
+        root.line(&format!("{place}/speed"))?.parse::<u32>().ok().filter(|m| *m > 0 && *m < u32::MAX)?;
+    Some(f64::from(megabits) * 1e6 / 8.0)
 }
 
 source!(HostNetwork, |_this| "/proc/net");
@@ -76,14 +94,22 @@ impl Probe for HostNetwork {
             if i.name.starts_with("veth") || i.received_packets == 0 && i.sent_packets == 0 {
                 continue;
             }
-            let mut rate = |name: &str, kind: Kind, count: u64| {
+            let first = readings.values().len();
+            let mut rate = |readings: &mut Readings, name: &str, kind: Kind, count: u64| {
                 counters.rate(readings, &format!("host.net.{}.{name}", i.name), kind, count);
             };
-            rate("received", Kind::BYTES, i.received_bytes);
-            rate("sent", Kind::BYTES, i.sent_bytes);
-            rate("packets_received", Kind::EVENTS, i.received_packets);
-            rate("packets_sent", Kind::EVENTS, i.sent_packets);
-            rate("lost", Kind::EVENTS, i.lost);
+            rate(readings, "received", Kind::BYTES, i.received_bytes);
+            rate(readings, "sent", Kind::BYTES, i.sent_bytes);
+            if !self.speeds.contains_key(i.name) {
+                self.speeds.insert(i.name.into(), link_speed(&self.root, i.name));
+            }
+            let busier = readings.values()[first..].iter().map(|v| v.2).max_by(f64::total_cmp);
+            if let (Some(busier), Some(Some(speed))) = (busier, self.speeds.get(i.name)) {
+                readings.value(format!("host.net.{}.of_link", i.name), "1", busier / speed);
+            }
+            rate(readings, "packets_received", Kind::EVENTS, i.received_packets);
+            rate(readings, "packets_sent", Kind::EVENTS, i.sent_packets);
+            rate(readings, "lost", Kind::EVENTS, i.lost);
         }
         for (file, group, columns) in
             [(&mut self.snmp, "Tcp", &SNMP[..]), (&mut self.netstat, "TcpExt", &NETSTAT[..])]
@@ -95,11 +121,11 @@ impl Probe for HostNetwork {
                 }
             }
             if let Some(now) = net::paired(bytes, group, "CurrEstab") {
-                readings.value("host.tcp.established", "1", now as f64);
+                readings.value("host.tcp.established", "sockets", now as f64);
             }
         }
         if let Some(now) = self.sockets.read().ok().and_then(|bytes| net::sockstat(bytes, "TCP", "tw")) {
-            readings.value("host.tcp.time_wait", "1", now as f64);
+            readings.value("host.tcp.time_wait", "sockets", now as f64);
         }
         counters.end();
         refusal.map_or(Ok(()), Err)
@@ -138,6 +164,26 @@ mod tests {
         assert_eq!(value(&second, "host.tcp.listen_overflows"), Some(0.0));
         assert_eq!(value(&second, "host.tcp.established"), Some(5.0));
         assert_eq!(value(&second, "host.tcp.time_wait"), Some(3.0));
+    }
+
+    #[test]
+    fn a_share_of_the_link_where_its_speed_is_known() {
+        for (speed, device, share) in [
+            ("1000\n", true, Some(0.8)),
+            ("-1\n", true, None),
+            ("", true, None),
+            ("4294967295\n", true, None),
+            ("10\n", false, None),
+        ] {
+            let machine = Machine::new(&[("proc/net/dev", &dev(0, 0)), ("sys/class/net/eth0/speed", speed)]);
+            if device {
+                machine.write("sys/class/net/eth0/device/vendor", "0x8086\n");
+            }
+            let mut probe = HostNetwork::below(&machine.root());
+            assert_eq!(value(&read(&mut probe, 0), "host.net.eth0.of_link"), None);
+            machine.write("proc/net/dev", &dev(50_000_000, 100_000_000));
+            assert_eq!(value(&read(&mut probe, 1000), "host.net.eth0.of_link"), share, "{speed:?} {device}");
+        }
     }
 
     #[test]

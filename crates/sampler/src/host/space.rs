@@ -10,7 +10,7 @@ use std::{path::PathBuf, time::Duration};
 /// |---|---|---|
 /// | `.total` | B | size of the file system |
 /// | `.available` | B | what an ordinary user can still write |
-/// | `.files_available` | 1 | files that can still be made; absent where there is no limit |
+/// | `.files_available` | files | files that can still be made; absent where there is no limit |
 ///
 /// Asking a network file system whose server is gone may block the sampler's thread; name local paths.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Probe for FreeSpace {
         value("total", "B", space.total);
         value("available", "B", space.available);
         if let Some(files) = space.files_available {
-            value("files_available", "1", files);
+            value("files_available", "files", files);
         }
         Ok(())
     }

@@ -2,6 +2,8 @@
 
 use super::{files, members};
 use crate::files::Root;
+use load_core::record::Environment;
+use serde_json::{Value, json};
 use std::{
     collections::{HashMap, HashSet},
     time::Instant,
@@ -56,6 +58,14 @@ impl Others {
         self.busiest_without(std::process::id(), self.from.elapsed().as_secs_f64(), count)
     }
 
+    /// Writes the five busiest as `busiest_others` into a record's environment, an empty list when nobody else used any
+    /// time. Nothing is written where processes cannot be seen.
+    pub fn record(&self, environment: &mut Environment) {
+        if members::member(&self.root, std::process::id()).is_some() {
+            environment.more.insert("busiest_others".into(), described(&self.busiest(5)));
+        }
+    }
+
     fn busiest_without(&self, own: u32, seconds: f64, count: usize) -> Vec<OtherProcess> {
         let mine: HashSet<u32> = members::member(&self.root, own)
             .map(|top| members::tree(&self.root, top).iter().map(|m| m.pid).collect())
@@ -82,6 +92,12 @@ impl Others {
         found.truncate(count);
         found
     }
+}
+
+/// As a record has them: `[{"name": "cc1", "processes": 2, "cores": 0.5}]`, cores to a thousandth.
+fn described(found: &[OtherProcess]) -> Value {
+    let one = |o: &OtherProcess| json!({"name": o.name, "processes": o.processes, "cores": (o.cores * 1000.0).round() / 1000.0});
+    found.iter().map(one).collect()
 }
 
 #[cfg(test)]
@@ -112,6 +128,22 @@ mod tests {
         let found = others.busiest_without(5, 10.0, 5);
         let seen: Vec<_> = found.iter().map(|o| (o.name.as_str(), o.processes, o.cores)).collect();
         assert_eq!(seen, [("cc1", 2, 0.5), ("backup", 1, 0.1)]);
+        assert_eq!(
+            described(&found),
+            json!([{"name": "cc1", "processes": 2, "cores": 0.5}, {"name": "backup", "processes": 1, "cores": 0.1}])
+        );
         assert!(!format!("{found:?}{others:?}").contains("secret"));
+    }
+
+    #[test]
+    fn nobody_seen_is_not_nobody_there() {
+        let mut environment = Environment::default();
+        Others::below(Machine::new(&[]).root()).record(&mut environment);
+        assert!(environment.more.is_empty(), "no /proc: {environment:?}");
+        #[cfg(target_os = "linux")]
+        {
+            Others::watch().record(&mut environment);
+            assert!(environment.more["busiest_others"].is_array());
+        }
     }
 }

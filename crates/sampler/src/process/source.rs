@@ -19,13 +19,13 @@ use std::{collections::HashMap, fmt, path::PathBuf, time::Duration};
 ///
 /// | series | unit | what |
 /// |---|---|---|
-/// | `.cpu` | 1 | CPU time per time: cores that they keep busy together |
-/// | `.cpu.busiest_thread` | 1 | the thread that used most; near 1 it is the limit of a server that works on one thread |
-/// | `.run_queue` | 1 | threads that were ready and waited for a CPU, on average |
+/// | `.cpu` | cores | CPU time per time: cores that they keep busy together |
+/// | `.cpu.busiest_thread` | 1 | share of a core of the thread that used most; near 1 it is the limit of a server that works on one thread |
+/// | `.run_queue` | threads | threads that were ready and waited for a CPU, on average |
 /// | `.memory.resident` | B | sum over the processes; memory that they share counts once for each |
 /// | `.memory.private` | B | sum without what can be shared |
 /// | `.memory.shared` | B | the largest that one of them shares with others or files |
-/// | `.processes`, `.threads`, `.descriptors` | 1 | descriptors are absent when they may not be seen |
+/// | `.processes`, `.threads`, `.descriptors` | processes, threads, descriptors | the last are absent when they may not be seen |
 /// | `.age` | s | of the first process |
 ///
 /// Events: `process ended`, `process restarted`.
@@ -153,8 +153,8 @@ impl Probe for ProcessTree {
             readings.value(format!("{prefix}.{what}"), unit, number)
         };
 
-        value("processes", "1", members.len() as f64);
-        value("threads", "1", members.iter().map(|m| m.threads as f64).sum());
+        value("processes", "processes", members.len() as f64);
+        value("threads", "threads", members.iter().map(|m| m.threads as f64).sum());
         let (mut resident, mut private, mut shared) = (0u64, 0u64, 0u64);
         let mut descriptors = Some(0u64);
         for member in members.iter().filter(|m| !m.zombie) {
@@ -173,7 +173,7 @@ impl Probe for ProcessTree {
             value("memory.shared", "B", shared as f64);
         }
         if let Some(descriptors) = descriptors {
-            value("descriptors", "1", descriptors as f64);
+            value("descriptors", "descriptors", descriptors as f64);
         }
         if let Some(up) = self.root.line("proc/uptime").and_then(|l| l.split(' ').next()?.parse::<f64>().ok())
         {
@@ -198,7 +198,7 @@ impl Probe for ProcessTree {
             let most = self.ticks_per_second * self.cores * (seconds * 1.1 + 0.1);
             let ticks = usage::grown(&self.last, &now, most);
             if ticks as f64 <= most {
-                value("cpu", "1", ticks as f64 / self.ticks_per_second / seconds);
+                value("cpu", "cores", ticks as f64 / self.ticks_per_second / seconds);
             } else {
                 readings.event("counter jumped", format!("{prefix}.cpu: by {ticks} ticks"));
             }
@@ -208,7 +208,11 @@ impl Probe for ProcessTree {
                     "1",
                     used.busiest_ns as f64 / 1e9 / seconds,
                 );
-                readings.value(format!("{prefix}.run_queue"), "1", used.waited_ns as f64 / 1e9 / seconds);
+                readings.value(
+                    format!("{prefix}.run_queue"),
+                    "threads",
+                    used.waited_ns as f64 / 1e9 / seconds,
+                );
             }
         }
         self.last = now;

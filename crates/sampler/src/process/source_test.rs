@@ -51,6 +51,38 @@ fn a_restart_is_one_gap_and_one_event_of_each_kind() {
 }
 
 #[test]
+fn a_rule_finds_it_again_under_a_new_number() {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    };
+    let machine = Machine::new(&[]);
+    write(&machine, 77, 40, 100_000, (1, 1));
+    let pid = Arc::new(AtomicU32::new(77));
+    let asked = pid.clone();
+    let rule = move || Some(asked.load(Ordering::Relaxed)).filter(|pid| *pid > 0);
+    let mut probe = ProcessTree::found("redis", Find::With(Box::new(rule)), machine.root());
+    assert_eq!(value(&read(&mut probe, 0), "process.redis.cpu"), None, "a first reading");
+    // Down: a gap with its reason.
+    std::fs::remove_dir_all(machine.root().path("proc/77")).unwrap();
+    pid.store(0, Ordering::Relaxed);
+    let (down, result) = try_read(&mut probe, 1000);
+    assert_eq!((events(&down), down.values().len()), (vec!["process ended"], 0));
+    assert!(matches!(result, Err(SourceError::Failed(why)) if why.contains("redis is not there")));
+    // Up again: an event, and no figure of what its counters had before.
+    write(&machine, 99, 900, ticks(3.0), (3_000_000_000, 1));
+    pid.store(99, Ordering::Relaxed);
+    let up = read(&mut probe, 2000);
+    assert_eq!(up.events(), [("process restarted".to_string(), "redis: 77, now 99".to_string())]);
+    assert_eq!(value(&up, "process.redis.cpu"), None);
+    assert_eq!(value(&up, "process.redis.processes"), Some(1.0));
+    write(&machine, 99, 900, ticks(3.5), (3_500_000_000, 1));
+    let next = read(&mut probe, 3000);
+    assert_eq!((value(&next, "process.redis.cpu"), events(&next).len()), (Some(0.5), 0));
+    assert_eq!(value(&next, "process.redis.cpu.busiest_thread"), Some(0.5));
+}
+
+#[test]
 fn a_process_that_ended_is_not_taken_for_another_of_its_number() {
     let machine = Machine::new(&[]);
     write(&machine, 77, 40, 5, (1, 1));

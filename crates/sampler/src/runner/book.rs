@@ -52,7 +52,7 @@ impl Book {
             }
         }
         if !any && even_unknown {
-            let index = self.index(source, origin, "1", origin);
+            let index = self.index(source, origin, "", origin);
             gap(&mut self.series[index].1, t, why);
         }
     }
