@@ -115,6 +115,24 @@ fn unlike_runs_are_refused_with_the_fields() {
 }
 
 #[test]
+fn of_the_other_programs_it_matters_which_were_busy() {
+    let others = |name: &str, cores: f64| {
+        let mut r = nginx();
+        let other = serde_json::json!([{"name": name, "processes": 1, "cores": cores}]);
+        r.environment.more.insert("busiest_others".into(), other);
+        r.environment.more.insert("loadavg".into(), serde_json::json!([cores, 0.0, 0.0]));
+        r
+    };
+    let said = |a, b| compare(&a, &b).unwrap().differences.iter().map(|d| d.to_string()).collect::<Vec<_>>();
+    assert_eq!(said(others("cc1", 0.5), others("cc1", 0.7)), [""; 0]);
+    assert_eq!(said(others("cc1", 0.01), others("ssh", 0.02)), [""; 0]);
+    assert_eq!(
+        said(others("cc1", 0.5), others("ssh", 0.02)),
+        ["environment.busiest_others: cc1 against none busy"]
+    );
+}
+
+#[test]
 fn rounds_and_environment_may_differ() {
     let (a, mut b) = (run(1.0, 1.0, 1, 5), run(1.0, 1.0, 2, 6));
     b.environment.cores = Some(16);

@@ -41,7 +41,7 @@ fn what_is_full_is_named_in_its_phase_alone() {
     let text = said[1].to_string();
     assert!(text.starts_with("limiter, together: host CPU 98.00 % full; not full: "), "{text}");
     assert!(text.contains("load generator (nginx) 30.00 %") && text.contains("disk (vda) 20.00 %"), "{text}");
-    assert!(text.ends_with("not measured: one core of a server"), "{text}");
+    assert!(text.ends_with("not measured: one core of a server, memory and network"), "{text}");
 }
 
 #[test]
@@ -54,6 +54,68 @@ fn one_thread_can_be_the_limit_on_an_idle_machine() {
     assert!(said[1].to_string().contains("none of what was read was full"), "{}", said[1]);
     let said = limiter(&watched(vec![one(0.5)], 0.85));
     assert!(said[1].to_string().contains("load generator (nginx) 85.00 % full"), "{}", said[1]);
+}
+
+/// What was full in the phase with a stream.
+fn full(series: Vec<Series>) -> Vec<String> {
+    limiter(&watched(series, 0.3))[1].full().map(|u| u.to_string()).collect()
+}
+
+fn all(name: &str, share: f64) -> Series {
+    series(name, &[share; 10])
+}
+
+#[test]
+fn each_kind_of_resource_is_seen_when_it_is_full_and_not_before() {
+    for (name, enough, less, said) in [
+        ("host.cpu.busy", 0.91, 0.89, "host CPU 91.00 %"),
+        ("cgroup.web.cpu.of_limit", 0.99, 0.8, "CPU limit (web) 99.00 %"),
+        ("container.db.cpu.of_limit", 0.99, 0.8, "CPU limit (db) 99.00 %"),
+        ("cgroup.web.throttled_periods", 0.6, 0.4, "periods held back by a CPU limit (web) 60.00 %"),
+        ("process.redis.cpu.busiest_thread", 0.95, 0.85, "one core of a server (redis) 95.00 %"),
+        ("cgroup.web.memory.of_limit", 0.97, 0.93, "memory limit (web) 97.00 %"),
+        ("container.db.memory.of_limit", 0.97, 0.93, "memory limit (db) 97.00 %"),
+        ("host.pressure.memory.some", 0.25, 0.05, "time waiting for memory 25.00 %"),
+        ("host.disk.nvme0n1.busy", 0.98, 0.5, "disk (nvme0n1) 98.00 %"),
+        ("host.net.eth0.of_link", 0.94, 0.5, "network (eth0) 94.00 %"),
+    ] {
+        assert_eq!(full(vec![all(name, enough)]), [said]);
+        let not = limiter(&watched(vec![all(name, less)], 0.3))[1].to_string();
+        assert!(not.starts_with("limiter, together: none of what was read was full: "), "{not}");
+    }
+    let memory =
+        |available: f64| vec![all("host.memory.total", 16e9), all("host.memory.available", available)];
+    assert_eq!(full(memory(0.16e9)), ["memory 99.00 %"]);
+    assert_eq!(full(memory(4e9)), [""; 0]);
+    assert_eq!(full(vec![all("host.memory.available", 1.0)]), [""; 0], "of an unknown whole");
+}
+
+#[test]
+fn stolen_time_leaves_less_to_be_used() {
+    let stolen = |share| vec![all("host.cpu.steal", share), all("host.cpu.busy", 0.6)];
+    assert_eq!(full(stolen(0.35)), ["host CPU (with what was stolen) 95.00 %"]);
+    assert_eq!(full(stolen(0.005)), [""; 0]);
+}
+
+#[test]
+fn several_that_are_full_are_all_named_and_pressure_only_when_there_is_some() {
+    let disks = vec![
+        all("host.disk.sda.busy", 0.95),
+        all("host.disk.sdb.busy", 0.99),
+        all("host.disk.sdc.busy", 0.1),
+    ];
+    assert_eq!(full(disks), ["disk (sdb) 99.00 %", "disk (sda) 95.00 %"]);
+    let calm =
+        limiter(&watched(vec![all("host.pressure.memory.some", 0.001), all("host.cpu.busy", 0.2)], 0.3));
+    assert!(!calm[1].to_string().contains("waiting"), "{}", calm[1]);
+}
+
+#[test]
+fn the_report_says_it_for_every_phase() {
+    let text = report::text(&watched(vec![all("host.cpu.busy", 0.95)], 0.3));
+    assert!(text.contains("limiter, idle: host CPU 95.00 % full"), "{text}");
+    assert!(text.contains("limiter, together: host CPU 95.00 % full"), "{text}");
+    assert!(!report::text(&watched(vec![], 0.3)).contains("limiter"), "nothing was sampled");
 }
 
 #[test]

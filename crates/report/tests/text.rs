@@ -51,6 +51,9 @@ series            mean   lowest  highest  points  gaps
 ───────────────────────────────────────────────────────
 host.cpu.busy  60.00 %  50.00 %  70.00 %       2     0
 
+limiter, measure: none of what was read was full: load generator (nginx) 34.00 %; not measured: host
+  CPU, one core of a server, memory, disk and network
+
 load generator: busiest thread at most 34.00 % of a core; in flight at least 0.99
 method: warm-up 1 s; 3 rounds of 1 s; levels 10, 50 and 100 (rotated); drain up to 5 s; windows of
   1 s; percentiles: nearest rank

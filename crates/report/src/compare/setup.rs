@@ -51,11 +51,28 @@ pub(super) fn method(a: &Record, b: &Record) -> Vec<Difference> {
 pub(super) fn environment(a: &Record, b: &Record) -> Vec<Difference> {
     let fields = |r: &Record| {
         let mut fields = BTreeMap::new();
-        let environment = serde_json::to_value(&r.environment).unwrap_or_default();
+        let mut environment = serde_json::to_value(&r.environment).unwrap_or_default();
+        if let Some(environment) = environment.as_object_mut() {
+            // Readings of a moment are never the same. Of the other programs it matters which were busy.
+            environment.remove("loadavg");
+            if let Some(others) = environment.get_mut("busiest_others") {
+                *others = busy(others).into();
+            }
+        }
         flatten("environment", &environment, &mut fields);
         fields
     };
     differing(&fields(a), &fields(b), |_, _, _| true)
+}
+
+/// The names of those that used a twentieth of a core or more.
+fn busy(others: &Value) -> String {
+    let used = |o: &&Value| o.get("cores").and_then(Value::as_f64).is_some_and(|cores| cores >= 0.05);
+    let name = |o: &Value| Some(o.get("name")?.as_str()?.to_string());
+    let mut names: Vec<String> =
+        others.as_array().into_iter().flatten().filter(used).filter_map(name).collect();
+    names.sort();
+    if names.is_empty() { "none busy".into() } else { names.join(", ") }
 }
 
 fn differing(

@@ -1,20 +1,19 @@
 //! Which resource was full while streams were measured, or that none was.
 
+mod kinds;
+
+pub use kinds::{FULL, GENERATOR_FULL};
+
 use crate::{
     format::{clean, list, percent},
     stats::median,
 };
+use kinds::{GENERATOR, KINDS, Kind, share};
 use load_core::{
     Record,
     record::{Phase, Series},
 };
 use std::{collections::BTreeMap, fmt};
-
-/// From this mean share of a phase on, a resource of the machine or of a server counts as full. Below 1, as readings of a
-/// second and a phase that does not begin with one give up a few percent.
-pub const FULL: f64 = 0.90;
-/// The same of the load generator's busiest thread: where the verdict's rule begins to doubt it.
-pub const GENERATOR_FULL: f64 = 0.80;
 
 /// What the readings say of one phase; `Display` writes it as a line.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +21,7 @@ pub const GENERATOR_FULL: f64 = 0.80;
 pub struct Limiter {
     /// The phase.
     pub phase: String,
-    /// What could be full, the fullest first, of each kind the fullest one.
+    /// What could be full, the nearest to its limit first, of each kind the fullest one.
     pub used: Vec<Used>,
     /// Kinds of which nothing was read in this phase.
     pub not_measured: Vec<&'static str>,
@@ -42,14 +41,21 @@ pub struct Used {
     pub full: bool,
 }
 
-const HOST: &str = "host CPU";
-const LIMIT: &str = "CPU limit";
-const CORE: &str = "one core of a server";
-const DISK: &str = "disk";
-const GENERATOR: &str = "load generator";
-
 /// For each phase of the record which resource was full. Means are by time over the phase, of its rounds the median; a
 /// reading counts for the time since the one before it, and not at all when there was a gap between them.
+///
+/// | kind | from | full at |
+/// |---|---|---|
+/// | host CPU | `host.cpu.busy` and `.steal` | 90 % |
+/// | CPU limit | `cgroup.NAME.cpu.of_limit`, `container.NAME.cpu.of_limit` | 90 % |
+/// | periods held back by a CPU limit | `cgroup.NAME.throttled_periods` | 50 % |
+/// | one core of a server | `process.NAME.cpu.busiest_thread` | 90 % |
+/// | memory | `host.memory.available` of `.total` | 95 % used |
+/// | memory limit | `cgroup.NAME.memory.of_limit`, `container.NAME.memory.of_limit` | 95 % |
+/// | time waiting for memory | `host.pressure.memory.some` | 10 % |
+/// | disk | `host.disk.NAME.busy`; one that serves many requests at once can be busy all the time and do more | 90 % |
+/// | network | `host.net.NAME.of_link` | 90 % |
+/// | load generator | `generator_cpu` in the evidence of the streams | 80 % |
 pub fn limiter(record: &Record) -> Vec<Limiter> {
     let mut names: Vec<&str> = Vec::new();
     for phase in &record.phases {
@@ -62,14 +68,13 @@ pub fn limiter(record: &Record) -> Vec<Limiter> {
 
 fn of_phase(record: &Record, name: &str) -> Limiter {
     let phases: Vec<&Phase> = record.phases.iter().filter(|p| p.name == name).collect();
-    let mut all: Vec<Used> = Vec::new();
+    let mut all: Vec<(&Kind, Used)> = Vec::new();
     for series in &record.series {
-        let Some((kind, which)) = kind(&series.name) else { continue };
-        if let Some(share) = median(phases.iter().filter_map(|p| mean_within(series, p))) {
-            all.push(Used { kind, name: which.into(), share, full: share >= FULL });
+        let said: Vec<_> = phases.iter().filter_map(|phase| share(record, series, phase)).collect();
+        if let (Some((kind, which, _)), Some(mean)) = (said.last(), median(said.iter().map(|s| s.2))) {
+            all.push((kind, Used::of(kind, which, mean)));
         }
     }
-    // The engine's own threads are in the evidence of its streams, whatever was sampled.
     let mut streams: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for s in record.streams.iter().filter(|s| s.phase == name) {
         let figure = s.verdict.evidence.get("generator_cpu").and_then(|f| f.number());
@@ -77,33 +82,23 @@ fn of_phase(record: &Record, name: &str) -> Limiter {
     }
     for (stream, shares) in &streams {
         if let Some(share) = median(shares.iter().copied()) {
-            all.push(Used { kind: GENERATOR, name: (*stream).into(), share, full: share >= GENERATOR_FULL });
-        }
-    }
-    all.sort_by(|a, b| b.share.total_cmp(&a.share));
-    let mut used: Vec<Used> = Vec::new();
-    for one in all {
-        // All that are full are named, of the others the fullest of its kind.
-        if one.full || !used.iter().any(|u| u.kind == one.kind) {
-            used.push(one);
+            all.push((&GENERATOR, Used::of(&GENERATOR, stream, share)));
         }
     }
     // A phase without streams has no generator to be read.
-    let expected = [HOST, CORE, DISK].into_iter().chain((!streams.is_empty()).then_some(GENERATOR));
-    let not_measured = expected.filter(|kind| !used.iter().any(|u| u.kind == *kind)).collect();
-    Limiter { phase: name.into(), used, not_measured }
-}
-
-/// What a series is about: a kind of resource and which one.
-fn kind(series: &str) -> Option<(&'static str, &str)> {
-    if series == "host.cpu.busy" {
-        return Some((HOST, ""));
+    let expected = KINDS.iter().chain((!streams.is_empty()).then_some(&GENERATOR)).filter(|k| k.expected);
+    let not_measured = expected.map(|k| k.name).filter(|k| all.iter().all(|(_, u)| u.kind != *k)).collect();
+    // The nearest to its limit first.
+    all.sort_by(|(ka, a), (kb, b)| (b.share / kb.full).total_cmp(&(a.share / ka.full)));
+    let mut used: Vec<Used> = Vec::new();
+    for (kind, one) in all {
+        // All that are full are named, of the others the fullest of its kind.
+        let worth = !kind.quiet || one.share >= 0.01;
+        if one.full || worth && !used.iter().any(|u| u.kind == one.kind) {
+            used.push(one);
+        }
     }
-    let between = |prefix: &str, suffix: &str| series.strip_prefix(prefix)?.strip_suffix(suffix);
-    None.or_else(|| Some((CORE, between("process.", ".cpu.busiest_thread")?)))
-        .or_else(|| Some((DISK, between("host.disk.", ".busy")?)))
-        .or_else(|| Some((LIMIT, between("cgroup.", ".cpu.of_limit")?)))
-        .or_else(|| Some((LIMIT, between("container.", ".cpu.of_limit")?)))
+    Limiter { phase: name.into(), used, not_measured }
 }
 
 /// The mean by time of what a series says of a phase; `None` when nothing was read of it.
@@ -120,6 +115,12 @@ pub fn mean_within(series: &Series, phase: &Phase) -> Option<f64> {
         }
     }
     (time > 0.0).then(|| sum / time)
+}
+
+impl Used {
+    fn of(kind: &Kind, name: &str, share: f64) -> Used {
+        Used { kind: kind.name, name: name.into(), share, full: share >= kind.full }
+    }
 }
 
 impl Limiter {

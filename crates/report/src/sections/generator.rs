@@ -3,7 +3,7 @@
 use super::{Subject, latency::sample};
 use crate::{
     doc::{Section, Tone},
-    format::{duration, percent, short},
+    format::{count, duration, percent, short},
 };
 use load_core::{
     Figure, RULES, Rule, Worse,
@@ -41,11 +41,26 @@ pub(super) fn generator(subject: &Subject<'_>) -> Section {
     if !said.is_empty() {
         section.line(format!("load generator: {}", said.join("; ")));
     }
+    if let Some(said) = sampler(subject) {
+        section.line(said);
+    }
     let missing = not_measured(subject);
     if !missing.is_empty() {
         section.toned(format!("not measured: {}", missing.join(", ")), Tone::Faint);
     }
     section
+}
+
+/// What reading all the series cost.
+fn sampler(subject: &Subject<'_>) -> Option<String> {
+    let series = &subject.record.series;
+    let cost = series.iter().find(|s| s.name == "sampler.cpu")?;
+    let shares: Vec<f64> = cost.points.iter().map(|p| p.1).filter(|x| x.is_finite()).collect();
+    let highest = shares.iter().copied().max_by(f64::total_cmp)?;
+    let mean = shares.iter().map(|x| x / shares.len() as f64).sum();
+    let (mean, highest) = (percent(mean), percent(highest));
+    let readings = count(series.len() as u64);
+    Some(format!("sampler: {mean} of a core on average, at most {highest}, for {readings} series"))
 }
 
 /// The figure of the round in which the rule came nearest to firing.

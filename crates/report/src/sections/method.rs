@@ -3,9 +3,10 @@
 use super::Subject;
 use crate::{
     doc::Section,
-    format::{bytes, clean, count, duration, list, plural},
+    format::{bytes, clean, count, duration, list, plural, short},
 };
 use load_core::record::LoadRecord;
+use serde_json::Value;
 
 pub(super) fn method(subject: &Subject<'_>) -> Section {
     let record = subject.record;
@@ -96,9 +97,20 @@ pub(super) fn environment(subject: &Subject<'_>) -> Section {
     said.extend(e.cores.map(|n| plural(n.into(), "core")));
     said.extend(e.memory_bytes.map(|n| format!("{} memory", bytes(n))));
     said.extend(text(&e.container_engine));
-    said.extend(text(&e.openloop_version).map(|v| format!("openloop {v}")));
+    let more = |name: &str| e.more.get(name).and_then(|v| v.as_str()).filter(|t| !t.is_empty());
+    said.extend(more("windows_build").map(|b| format!("Windows {b}")));
+    said.extend(more("clocksource").map(|c| format!("clock {c}")));
+    said.extend(more("governor").map(|g| format!("governor {g}")));
+    said.extend(more("smt").filter(|s| matches!(*s, "on" | "off")).map(|s| format!("SMT {s}")));
+    said.extend(disks(e.more.get("disk_models")));
+    let revision = e.more.get("git_revision").and_then(Value::as_str);
+    let revision = revision.and_then(|r| r.get(..12)).map_or(String::new(), |r| format!(" ({r})"));
+    said.extend(text(&e.openloop_version).map(|v| format!("openloop {v}{revision}")));
     if !said.is_empty() {
         section.line(clean(&format!("host: {}", said.join(" · "))));
+    }
+    if let Some(others) = others(e.more.get("busiest_others")) {
+        section.line(clean(&others));
     }
     for (i, (name, server)) in e.servers.iter().enumerate() {
         let version = server.version.as_deref().unwrap_or("version not known");
@@ -111,10 +123,34 @@ pub(super) fn environment(subject: &Subject<'_>) -> Section {
     section
 }
 
-fn plain(value: &serde_json::Value) -> String {
+fn disks(models: Option<&Value>) -> Option<String> {
+    let models: Vec<String> = models?
+        .as_object()?
+        .iter()
+        .filter_map(|(disk, model)| Some(format!("{disk} {}", model.as_str()?)))
+        .collect();
+    (!models.is_empty()).then(|| format!("disk {}", list(&models)))
+}
+
+/// Who else was busy while the run lasted.
+fn others(found: Option<&Value>) -> Option<String> {
+    let one = |other: &Value| {
+        let (name, cores) = (other.get("name")?.as_str()?, other.get("cores")?.as_f64()?);
+        let many = other.get("processes").and_then(Value::as_u64).filter(|n| *n > 1);
+        let many = many.map_or(String::new(), |n| format!(" ({})", count(n)));
+        Some(format!("{name}{many} {}", short(cores)))
+    };
+    let said: Vec<String> = found?.as_array()?.iter().filter_map(one).collect();
+    Some(match said.as_slice() {
+        [] => "other programs: none used the CPU".into(),
+        said => format!("other programs, mean cores: {}", list(said)),
+    })
+}
+
+fn plain(value: &Value) -> String {
     match value {
-        serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Number(n) => n.as_u64().map_or_else(|| n.to_string(), count),
+        Value::String(text) => text.clone(),
+        Value::Number(n) => n.as_u64().map_or_else(|| n.to_string(), count),
         other => other.to_string(),
     }
 }

@@ -81,6 +81,7 @@ pub(crate) fn all(record: &Record, thresholds: &[Threshold]) -> Vec<Section> {
     sections.push(checks::checks(&subject));
     sections.push(samples::series(&subject));
     sections.push(samples::events(&subject));
+    sections.push(samples::limiters(&subject));
     sections.push(generator::generator(&subject));
     sections.push(method::method(&subject));
     sections.push(method::environment(&subject));

@@ -15,21 +15,13 @@ pub(super) fn series(subject: &Subject<'_>) -> Section {
         let mean = values.iter().map(|x| x / n).sum::<f64>();
         let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let write = |x: f64| match series.unit.as_str() {
-            _ if values.is_empty() => NONE.into(),
-            "1" => percent(x),
-            "B" | "bytes" if x >= 0.0 => bytes(x as u64),
-            _ => short(x),
-        };
-        let unit = match series.unit.as_str() {
-            "1" | "B" | "bytes" => String::new(),
-            unit => clean(unit),
-        };
+        let unit = Unit::of(&series.unit, highest);
+        let write = |x: f64| if values.is_empty() { NONE.into() } else { unit.write(x) };
         let gaps = series.gaps.len() as u64;
         table.row(
             vec![
                 clean(&series.name),
-                unit,
+                unit.beside().into(),
                 write(mean),
                 write(lowest),
                 write(highest),
@@ -43,6 +35,57 @@ pub(super) fn series(subject: &Subject<'_>) -> Section {
     let mut section = Section::new("Readings over the whole run");
     section.table(table);
     section
+}
+
+/// For each phase what was full; nothing when nothing was read beside the load.
+pub(super) fn limiters(subject: &Subject<'_>) -> Section {
+    let mut section = Section::new("");
+    if !subject.record.series.is_empty() {
+        for limiter in crate::limiter(subject.record) {
+            let tone = if limiter.full().count() > 0 { Tone::Warning } else { Tone::Plain };
+            section.toned(limiter.to_string(), tone);
+        }
+    }
+    section
+}
+
+/// How the values of a series are written.
+enum Unit {
+    Share,
+    Bytes,
+    BytesPerSecond,
+    Other(String),
+}
+
+impl Unit {
+    fn of(unit: &str, highest: f64) -> Unit {
+        match unit {
+            // A share of a whole, or a little more where the whole is measured with an error of its own. What is
+            // larger is a ratio or a count, and no percentage whatever its unit says.
+            "1" if highest <= 1.1 => Unit::Share,
+            "1" => Unit::Other(String::new()),
+            "B" | "bytes" => Unit::Bytes,
+            "B/s" => Unit::BytesPerSecond,
+            unit => Unit::Other(clean(unit)),
+        }
+    }
+
+    fn write(&self, x: f64) -> String {
+        match self {
+            Unit::Share => percent(x),
+            Unit::Bytes if x >= 0.0 => bytes(x as u64),
+            Unit::BytesPerSecond if x >= 0.0 => format!("{}/s", bytes(x as u64)),
+            _ => short(x),
+        }
+    }
+
+    /// What the column of units says; nothing where each value has its own.
+    fn beside(&self) -> &str {
+        match self {
+            Unit::Other(unit) => unit,
+            _ => "",
+        }
+    }
 }
 
 /// The most events that are shown.
