@@ -7,7 +7,7 @@ use openloop::{
     prelude::*,
     record::Check,
     redis::{RedisStatus, Space, Target, fred::prelude::*},
-    report::{interference, limiter},
+    report::interference,
     sampler::{ProcessTree, Sampler},
     testbed,
 };
@@ -197,9 +197,8 @@ fn same_processes(own: &Servers, before: &[u32]) -> Check {
 
 /// What this example has to say beyond the report.
 fn after(record: &Record) -> String {
-    let limits: Vec<String> = limiter(record).iter().map(|phase| format!("{phase}\n")).collect();
     let verdict = format!("verdict: {}\n", record.verdict.status);
-    [published_mix(record), interference(record).to_string(), limits.concat(), verdict].join("\n")
+    [published_mix(record), interference(record).to_string(), verdict].join("\n")
 }
 
 fn main() -> ExitCode {

@@ -11,7 +11,7 @@ use load_core::{
     Clock, ConfigError, Load, Record,
     record::{Check, Event, Phase},
 };
-use sampler::{Generator, GeneratorThreads};
+use sampler::{Generator, GeneratorThreads, Others};
 use std::{collections::HashMap, time::SystemTime};
 use tokio::sync::watch;
 
@@ -29,6 +29,8 @@ pub(super) fn run(
         None => Clock::real(),
     };
     let mut record = new_record(&plan);
+    // On a virtual clock nothing lasts long enough to say who else was busy.
+    let others = plan.virtual_time.is_none().then(Others::watch);
     let (sampling, threads) = match plan.sampler.take() {
         None => (None, None),
         Some(sampler) => {
@@ -42,6 +44,9 @@ pub(super) fn run(
         }
     };
     let result = rounds(&plan, &clock, stopper, report, threads.as_ref(), &mut record);
+    if let Some(others) = others {
+        others.record(&mut record.environment);
+    }
     if let Some(sampling) = sampling {
         let samples = sampling.stop();
         record.series = samples.series;
