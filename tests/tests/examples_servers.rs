@@ -120,11 +120,17 @@ fn real_mixed_load_prints_the_published_table_and_leaves_nothing() {
     for probe in record.streams_named("redis") {
         assert_eq!((probe.accounting.scheduled, probe.accounting.failed), (1, 0), "one a second");
     }
-    for series in
-        ["host.cpu.busy", "process.postgres.cpu", "nginx.requests", "redis.commands", "postgres.commits"]
-    {
+    for series in [
+        "host.cpu.busy",
+        "process.postgres.cpu",
+        "nginx.requests",
+        "redis.commands",
+        "postgres.commits",
+        "sampler.cpu",
+    ] {
         assert!(record.series.iter().any(|s| s.name == series && !s.points.is_empty()), "{series}");
     }
+    assert!(record.environment.more["busiest_others"].is_array(), "{:?}", record.environment);
     assert_eq!(report::interference(&record).rows.len(), 3);
     for words in ["468,828", "(assumed)", "Interference", "limiter, together: ", "verdict: "] {
         assert!(ended.stdout.contains(words), "{words}: {}", ended.stdout);
