@@ -80,7 +80,9 @@ impl Unfinished {
         while client.query_typed_one(there, &[(&self.process, Type::INT4)]).await.map_err(what())?.get(0) {
             sleep(Duration::from_millis(20)).await;
         }
-        let ours = "select exists(select from pg_database where datname = $1 and shobj_description(oid, 'pg_database') = $2)";
+        // Its process may have been ended between making and signing.
+        let ours = "select exists(select from pg_database where datname = $1 \
+                    and coalesce(shobj_description(oid, 'pg_database'), $2) = $2)";
         let parameters: [(&(dyn tokio_postgres::types::ToSql + Sync), Type); 2] =
             [(&name, Type::TEXT), (&self.comment, Type::TEXT)];
         let removed = match client.query_typed_one(ours, &parameters).await.map_err(what())?.get(0) {
