@@ -12,30 +12,46 @@ use tokio::time::{Instant, Sleep};
 ///
 /// Moving tokio's timer for each operation would take its lock and change its wheel twice. So the timer stays where it is
 /// until it fires, and only then is moved on to when the operation that runs must end: once for each `limit` that passes.
-/// What an operation pays is one clock reading, and one look at the timer each time it has to wait.
+/// What an operation pays is an addition, as its start is known already, and one look at the timer each time it has to wait.
 #[derive(Debug)]
 pub(crate) struct Deadline {
     limit: Option<Duration>,
-    due: Instant,
+    /// The same instant on tokio's clock and on the run's, in ns.
+    origin: (Instant, u64),
+    /// When the operation must end, in ns of the run's clock.
+    due: u64,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
+/// As good as never, and far from where arithmetic ends.
+const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
 impl Deadline {
-    pub(crate) fn new(limit: Option<Duration>) -> Deadline {
-        Deadline { limit, due: Instant::now(), timer: None }
+    /// `now` is the reading of the run's clock.
+    pub(crate) fn new(limit: Option<Duration>, now: u64) -> Deadline {
+        Deadline {
+            limit: limit.map(|l| l.min(LONGEST)),
+            origin: (Instant::now(), now),
+            due: now,
+            timer: None,
+        }
     }
 
-    /// An operation starts now.
+    /// An operation has started at this time of the run's clock.
     #[inline]
-    pub(crate) fn start(&mut self) {
+    pub(crate) fn start(&mut self, started: u64) {
         if let Some(limit) = self.limit {
-            self.due = Instant::now() + limit;
+            self.due = started + limit.as_nanos() as u64;
         }
     }
 
     /// When the operation must end.
     pub(crate) fn due(&self) -> Option<Instant> {
-        self.limit.map(|_| self.due)
+        self.limit.map(|_| self.instant())
+    }
+
+    fn instant(&self) -> Instant {
+        to_instant(self.origin, self.due)
     }
 
     pub(crate) fn limit(&self) -> Duration {
@@ -48,14 +64,17 @@ impl Deadline {
         if self.limit.is_none() {
             return Poll::Pending;
         }
-        let due = self.due;
-        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(due)));
+        if self.timer.is_none() {
+            self.timer = Some(Box::pin(tokio::time::sleep_until(self.instant())));
+        }
+        let timer = self.timer.as_mut().expect("just set or seen");
         loop {
-            match timer.as_mut().poll(cx) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(()) if timer.deadline() >= due => return Poll::Ready(()),
-                Poll::Ready(()) => timer.as_mut().reset(due),
+            std::task::ready!(timer.as_mut().poll(cx));
+            let due = to_instant(self.origin, self.due);
+            if timer.deadline() >= due {
+                return Poll::Ready(());
             }
+            timer.as_mut().reset(due);
         }
     }
 
@@ -68,6 +87,10 @@ impl Deadline {
         })
         .await
     }
+}
+
+fn to_instant((instant, ns): (Instant, u64), due: u64) -> Instant {
+    instant + Duration::from_nanos(due.saturating_sub(ns))
 }
 
 #[cfg(test)]
@@ -84,15 +107,18 @@ mod tests {
     fn every_operation_has_the_whole_limit_though_the_timer_is_not_moved() {
         run(async {
             let limit = Duration::from_millis(100);
-            let mut deadline = Deadline::new(Some(limit));
+            let origin = Instant::now();
+            // Another origin than tokio's.
+            let now = || 77 + origin.elapsed().as_nanos() as u64;
+            let mut deadline = Deadline::new(Some(limit), now());
             // The timer is armed by the first and fires in the middle of the third.
             for _ in 0..5 {
-                deadline.start();
+                deadline.start(now());
                 assert_eq!(deadline.within(tokio::time::sleep(Duration::from_millis(40))).await, Some(()));
             }
             tokio::time::sleep(Duration::from_millis(250)).await;
             let start = Instant::now();
-            deadline.start();
+            deadline.start(now());
             assert_eq!(deadline.within(std::future::pending::<()>()).await, None);
             let took = start.elapsed();
             assert!((100..=102).contains(&took.as_millis()), "{took:?}");
@@ -102,8 +128,17 @@ mod tests {
     #[test]
     fn without_a_limit_nothing_is_cut_short() {
         run(async {
-            let mut deadline = Deadline::new(None);
-            deadline.start();
+            let mut deadline = Deadline::new(None, 0);
+            deadline.start(0);
+            assert_eq!(deadline.within(tokio::time::sleep(Duration::from_secs(9999))).await, Some(()));
+        });
+    }
+
+    #[test]
+    fn the_longest_limit_is_not_too_long() {
+        run(async {
+            let mut deadline = Deadline::new(Some(Duration::MAX), u64::MAX / 4);
+            deadline.start(u64::MAX / 4);
             assert_eq!(deadline.within(tokio::time::sleep(Duration::from_secs(9999))).await, Some(()));
         });
     }

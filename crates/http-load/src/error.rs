@@ -22,6 +22,16 @@ pub enum HttpError {
         /// Why.
         source: io::Error,
     },
+    /// This machine had nothing left to connect with.
+    #[error("connecting to {address}: {source}; {hint}")]
+    Local {
+        /// The address, or the path of a unix socket.
+        address: String,
+        /// Why.
+        source: io::Error,
+        /// What limits it, and what can be done about it.
+        hint: String,
+    },
     /// No agreement on how to encrypt.
     #[error("{reason}")]
     Tls {
@@ -51,11 +61,12 @@ pub enum HttpError {
         step: &'static str,
     },
     /// What came is not HTTP/1.
-    #[error("{reason}; it begins with {sample:?}")]
+    #[error("{reason}{}", begins_with(sample))]
     NotHttp {
         /// What the parser says.
         reason: String,
-        /// The first line of what could not be read, cut and escaped.
+        /// The first line of what came instead of a head, cut and escaped; empty when it was the body that could not be
+        /// read.
         sample: String,
     },
     /// The head of the answer is larger than this client takes.
@@ -69,4 +80,8 @@ pub enum HttpError {
     /// An error of the HTTP library that is none of these.
     #[error("{0}")]
     Other(String),
+}
+
+fn begins_with(sample: &str) -> String {
+    if sample.is_empty() { String::new() } else { format!("; it begins with {sample:?}") }
 }

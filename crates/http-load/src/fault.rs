@@ -33,8 +33,35 @@ impl Step {
 pub(crate) fn connect(address: String, source: io::Error) -> Failure {
     let (class, code, _) = io_class(&source);
     // Whatever it was, it kept the connection from being made; only this machine's own limits are another matter.
-    let class = if class == Class::Local { Class::Local } else { Class::Connect };
-    Failure::new(class, code).with_source(HttpError::Connect { address, source }).reconnect()
+    let (class, error) = match class {
+        Class::Local => (class, HttpError::Local { address, hint: hint(code), source }),
+        _ => (Class::Connect, HttpError::Connect { address, source }),
+    };
+    Failure::new(class, code).with_source(error).reconnect()
+}
+
+/// What limits this machine, and what can be done about it.
+fn hint(code: &str) -> String {
+    if code.contains("EMFILE") {
+        return format!("RLIMIT_NOFILE{}: raise it (ulimit -n) or ask for fewer sessions", descriptors());
+    }
+    if code.contains("EADDRNOTAVAIL") {
+        return "all local ports are in use or in TIME_WAIT: keep connections, connect to more addresses, or widen \
+                net.ipv4.ip_local_port_range"
+            .into();
+    }
+    "a limit of this machine, not of the server".into()
+}
+
+#[cfg(target_os = "linux")]
+fn descriptors() -> String {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    limit.map_or_else(String::new, |n| format!(" is {n}"))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn descriptors() -> String {
+    String::new()
 }
 
 /// The time is up.
@@ -58,6 +85,8 @@ fn named(step: Step, error: &hyper::Error, rest: &[u8]) -> Failure {
             return Failure::new(Class::Protocol, "head of the answer too large")
                 .with_source(HttpError::HeadTooLarge { headers: MAX_HEADERS, bytes: MAX_HEAD_BYTES });
         }
+        // In a body it may be anything, our own words come back among it.
+        let rest = if step == Step::Body { &[] } else { rest };
         return not_http(reason, rest);
     }
     if error.is_incomplete_message() {
@@ -79,7 +108,7 @@ fn named(step: Step, error: &hyper::Error, rest: &[u8]) -> Failure {
             return match io.kind() {
                 io::ErrorKind::UnexpectedEof => closed(step_name),
                 // How the library reports a chunk that cannot be read.
-                io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => not_http(io.to_string(), rest),
+                io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => not_http(io.to_string(), &[]),
                 kind => {
                     let (class, code, _) = io_class(io);
                     let source = io.raw_os_error().map_or_else(|| kind.into(), io::Error::from_raw_os_error);
@@ -101,10 +130,11 @@ fn not_http(reason: String, rest: &[u8]) -> Failure {
         .with_source(HttpError::NotHttp { reason, sample: sample(rest) })
 }
 
-/// The first line of what came, up to 48 bytes, escaped; no further than a `?`, as it may be our own request line come back.
+/// The first line of what came, up to 48 bytes, escaped; no further than where a value may begin, as it may be something of
+/// our own request come back.
 fn sample(bytes: &[u8]) -> String {
     let line = bytes.split(|b| matches!(b, b'\r' | b'\n')).next().unwrap_or_default();
-    let line = line.split(|b| *b == b'?').next().unwrap_or_default();
+    let line = line.split(|b| matches!(b, b'?' | b':' | b'=')).next().unwrap_or_default();
     line[..line.len().min(48)].escape_ascii().to_string()
 }
 
@@ -116,6 +146,8 @@ mod tests {
     fn samples_show_one_short_line_without_the_query() {
         for (bytes, shown) in [
             (&b"GET /a?token=x HTTP/1.1\r\nauthorization: y\r\n"[..], "GET /a"),
+            (b"Authorization: Bearer x", "Authorization"),
+            (b"name=value", "name"),
             (b"\x16\x03\x01", "\\x16\\x03\\x01"),
             (b"", ""),
             (&[b'a'; 100], &"a".repeat(48)),

@@ -8,7 +8,8 @@ use std::{net::SocketAddr, time::Duration};
 
 impl Http {
     /// How long an operation may take, from its start to the last byte of the answer, a new connection included; 30 s unless
-    /// told otherwise. After that it fails (class `timeout`, with the step it was in as the code) and the connection is closed.
+    /// told otherwise. In a sequence it is each part that may take so long, and behind a mark of your own
+    /// ([`Op::mark`](load_core::Op::mark)) it counts from there. After that it fails (class `timeout`, with the step it was in as the code) and the connection is closed.
     /// Opening a session has the same limit. Accurate to about a millisecond, never early.
     ///
     /// # Errors

@@ -153,7 +153,7 @@ impl Workload for Http {
     type Session = HttpSession;
 
     async fn connect(&self, id: &SessionId, op: &mut Op) -> Result<HttpSession, Failure> {
-        let deadline = Deadline::new(self.shared.timeout);
+        let deadline = Deadline::new(self.shared.timeout, op.clock().now());
         let mut session = HttpSession::new(Arc::clone(&self.shared), deadline, id.index());
         session.first_connection(op).await?;
         Ok(session)

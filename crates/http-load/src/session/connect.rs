@@ -15,7 +15,7 @@ use std::sync::Arc;
 impl HttpSession {
     /// Opens the session: connects, unless each operation does so itself.
     pub(crate) async fn first_connection(&mut self, op: &mut Op) -> Result<(), Failure> {
-        self.deadline.start();
+        self.deadline.start(op.started_at());
         if self.shared.keep_alive { self.connect(op).await } else { Ok(()) }
     }
 

@@ -52,7 +52,8 @@ impl HttpSession {
 
 impl Session for HttpSession {
     async fn call(&mut self, op: &mut Op) -> Outcome {
-        self.deadline.start();
+        // The operation's own start, or that of its part in a sequence.
+        self.deadline.start(op.marked_at());
         if std::mem::replace(&mut self.busy, true)
             && !self.connection.as_ref().is_some_and(Connection::is_shared)
         {

@@ -71,7 +71,11 @@ pub(super) fn handshake(error: &io::Error, protocol: &'static str) -> Failure {
 }
 
 pub(super) fn not_agreed(protocol: &'static str) -> Failure {
-    let reason = format!("the server does not agree to speak {protocol}");
+    let hint = match protocol {
+        "h2" => "Http::http2 never falls back to HTTP/1.1; leave it out to measure that",
+        _ => "measure HTTP/2 with Http::http2",
+    };
+    let reason = format!("the server does not agree to speak {protocol}; {hint}");
     Failure::new(Class::Tls, format!("{protocol} not agreed on"))
         .with_source(HttpError::Tls { reason })
         .reconnect()
