@@ -4,11 +4,15 @@
 //! machines are shared, and smaller differences mean nothing.
 
 mod child;
+mod cores;
 mod process;
+mod server;
 mod table;
 
 pub use child::{client, client_with, is_client, say, secret};
+pub use cores::{cores, on_core, on_cores};
 pub use process::{Used, own_cpu, run};
+pub use server::{Server, is_server, serve_until_closed};
 pub use table::{Target, median, report};
 
 /// How many rounds, and how long each measurement: `cargo bench --bench NAME -- ROUNDS SECONDS`.

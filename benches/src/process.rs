@@ -35,17 +35,17 @@ pub fn run(command: &mut Command) -> io::Result<Used> {
 
 /// CPU time of this process so far, all threads.
 pub fn own_cpu() -> Duration {
-    cpu(11).unwrap_or_default()
+    cpu_of("self", 11).unwrap_or_default()
 }
 
 /// CPU time of the children that were waited for.
 fn children_cpu() -> io::Result<Duration> {
-    cpu(13)
+    cpu_of("self", 13)
 }
 
-/// Two fields of `/proc/self/stat` (counted after the name), in ticks of 10 ms.
-fn cpu(field: usize) -> io::Result<Duration> {
-    let stat = std::fs::read_to_string("/proc/self/stat")?;
+/// Two fields of a process's `stat` (counted after the name), in ticks of 10 ms.
+pub(crate) fn cpu_of(pid: &str, field: usize) -> io::Result<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
     let ticks = |i: usize| fields.get(i).and_then(|f| f.parse::<u64>().ok()).unwrap_or(0);
     Ok(Duration::from_millis(10 * (ticks(field) + ticks(field + 1))))
