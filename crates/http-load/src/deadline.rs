@@ -2,11 +2,14 @@
 
 use std::{
     future::Future,
-    pin::Pin,
+    pin::{Pin, pin},
     task::{Context, Poll},
     time::Duration,
 };
-use tokio::time::{Instant, Sleep};
+use tokio::{
+    task::coop::unconstrained,
+    time::{Instant, Sleep},
+};
 
 /// One timer for all operations of a session.
 ///
@@ -69,7 +72,9 @@ impl Deadline {
         }
         let timer = self.timer.as_mut().expect("just set or seen");
         loop {
-            std::task::ready!(timer.as_mut().poll(cx));
+            // A server that sends without end uses up the task's budget each time. Without the time to look at the clock there
+            // would be no end to it.
+            std::task::ready!(pin!(unconstrained(timer.as_mut())).poll(cx));
             let due = to_instant(self.origin, self.due);
             if timer.deadline() >= due {
                 return Poll::Ready(());
@@ -80,7 +85,7 @@ impl Deadline {
 
     /// Runs a future until it ends or the time is up.
     pub(crate) async fn within<T>(&mut self, future: impl Future<Output = T>) -> Option<T> {
-        let mut future = std::pin::pin!(future);
+        let mut future = pin!(future);
         std::future::poll_fn(|cx| match future.as_mut().poll(cx) {
             Poll::Ready(value) => Poll::Ready(Some(value)),
             Poll::Pending => self.poll_over(cx).map(|()| None),
