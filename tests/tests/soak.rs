@@ -22,7 +22,7 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 #[test]
-fn real_alone_memory_that_grows_and_speed_that_falls_with_time() {
+fn alone_memory_that_grows_and_speed_that_falls_with_time() {
     if !testbed::installed("redis-server") {
         return skip("soak", "redis is not installed");
     }
