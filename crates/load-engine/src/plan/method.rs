@@ -19,7 +19,7 @@ impl Plan {
     }
 
     /// Measures exactly `n` operations of each stream (no warm-up is part of them). It ends after
-    /// [`measure`](Plan::measure), or after [`DEFAULT_COUNT_LIMIT`], in any case.
+    /// [`measure`](Plan::measure), or after [`DEFAULT_COUNT_LIMIT`](crate::DEFAULT_COUNT_LIMIT), in any case.
     pub fn measure_count(mut self, n: u64) -> Plan {
         self.count = Some(n);
         self
@@ -55,7 +55,7 @@ impl Plan {
     /// has a null target is run against it, at each level: once as fast as it can, once against a target that answers
     /// late. That gives the figures `ceiling` and `concurrency kept` of the verdict. A process calibrates the same
     /// workload at the same concurrency once: the same type that describes itself in the same words
-    /// ([`Workload::describe`]).
+    /// ([`Workload::describe`](load_core::Workload::describe)).
     pub fn calibrate(mut self, each: Duration) -> Plan {
         self.calibration = each;
         self
