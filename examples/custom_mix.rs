@@ -33,6 +33,10 @@ struct Reader {
 impl Workload for CacheAside {
     type Session = Reader;
 
+    fn describe(&self) -> String {
+        "cache-aside read (fred, tokio-postgres), then a page (hyper)".into()
+    }
+
     async fn connect(&self, id: &SessionId, op: &mut Op) -> Result<Reader, Failure> {
         let CacheAside(cache, database, page, keys) = self;
         let cache = cache.fred_builder()?.build()?;

@@ -20,7 +20,7 @@ pub(crate) struct LeanSession {
     keys: Sampler,
     /// How many numbers one operation draws, for keys in sequence.
     draws: u64,
-    /// The next requests are made.
+    /// The next requests are made, but for keys in sequence.
     ready: bool,
     hits: HitWatch,
 }
@@ -44,17 +44,22 @@ impl LeanSession {
     /// Makes the next requests outside of their time. Keys in sequence wait for the operation's number.
     #[inline]
     pub(crate) fn prepare(&mut self, op: &mut Op) {
+        self.batch.make(op.rng());
         if !self.plan.keys.is_sequential() {
-            self.batch.fill(&mut self.keys, op.rng());
-            self.ready = true;
+            self.batch.draw_keys(&mut self.keys, op.rng());
         }
+        self.ready = true;
     }
 
     #[inline]
     pub(crate) async fn call(&mut self, op: &mut Op) -> Outcome {
         if !std::mem::take(&mut self.ready) {
+            self.prepare(op);
+            self.ready = false;
+        }
+        if self.plan.keys.is_sequential() {
             self.keys.go_to(op.seq().wrapping_mul(self.draws));
-            self.batch.fill(&mut self.keys, op.rng());
+            self.batch.draw_keys(&mut self.keys, op.rng());
         }
         let count = self.plan.count(op.seq());
         if count == 0 {

@@ -5,7 +5,7 @@ use crate::{
     isolation::SpaceInfo, lean::LeanSession, plan::Plan, session::Inner,
 };
 use load_core::{Failure, NullTargetError, Nulled, Op, SessionId, Workload};
-use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 /// Deeper pipelines measure buffers.
 const DEEPEST: usize = 10_000;
@@ -49,11 +49,11 @@ impl Redis {
         RedisBuilder::new(target.clone(), None)
     }
 
-    /// The same workload against another address, such as a [null target](crate::NullTarget): same client, same bytes.
-    /// Without TLS.
-    pub fn pointed_at(&self, address: SocketAddr) -> Redis {
+    /// The same workload against a null target: same client, same bytes.
+    #[cfg(target_os = "linux")]
+    pub fn pointed_at(&self, null: &crate::NullTarget) -> Redis {
         let plan = &self.plan;
-        let target = plan.target.pointed_at(address);
+        let target = null.instead_of(&plan.target);
         let plan = Plan::new(
             target,
             plan.space.clone(),
@@ -73,7 +73,7 @@ impl Redis {
     fn say_facts(&self, op: &mut Op) {
         let plan = &self.plan;
         op.fact("client", self.client.to_string());
-        op.fact("protocol", plan.target.protocol.to_string());
+        op.fact("protocol", plan.target.spoken());
         op.fact("pipeline", plan.depth.to_string());
         op.fact("keys", plan.keys.to_string());
         op.fact("payload", plan.payload.to_string());
@@ -91,15 +91,14 @@ impl Workload for Redis {
 
     fn describe(&self) -> String {
         let plan = &self.plan;
-        let tls = if plan.target.tls { ", TLS" } else { "" };
         format!(
-            "redis {}, keys {}, {}, pipeline {}, {} client, {}{tls}",
+            "redis {}, keys {}, {}, pipeline {}, {} client, {}",
             plan.commands_text(),
             plan.keys,
             plan.payload,
             plan.depth,
             self.client,
-            plan.target.protocol
+            plan.target.spoken()
         )
     }
 
@@ -107,7 +106,7 @@ impl Workload for Redis {
     fn null_target(&self, delay: Duration) -> Result<Option<Nulled<Redis>>, NullTargetError> {
         let null =
             crate::NullTarget::start(self, delay).map_err(|e| NullTargetError::new(self.describe(), e))?;
-        Ok(Some(Nulled::new(self.pointed_at(null.address()), null)))
+        Ok(Some(Nulled::new(self.pointed_at(&null), null)))
     }
 
     async fn connect(&self, _: &SessionId, op: &mut Op) -> Result<RedisSession, Failure> {

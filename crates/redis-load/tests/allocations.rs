@@ -10,7 +10,7 @@ use std::time::Duration;
 fn allocations(load: RedisBuilder) -> u64 {
     let load = load.build().unwrap();
     let null = NullTarget::start(&load, Duration::ZERO).unwrap();
-    let load = load.pointed_at(null.address());
+    let load = load.pointed_at(&null);
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()).unwrap();
     let mut driver = runtime.block_on(Driver::connect(&load)).unwrap();

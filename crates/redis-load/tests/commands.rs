@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Driver, Server, on_worker, with_each_client};
+use load_core::Session;
 use redis_load::{Client, Command, Keys, Payload, Protocol, Redis, Space};
 
 async fn space(server: &Server, protocol: Protocol) -> Space {
@@ -251,6 +252,39 @@ fn real_random_values_have_every_byte_and_differ() {
         assert_ne!(digest(key(0)), digest(key(1)));
         assert!(space.cleanup().await.passed);
     });
+}
+
+#[test]
+fn values_are_made_before_the_time_begins() {
+    let target = redis_load::Target::url("redis://127.0.0.1:1").unwrap();
+    for (client, keys) in [Client::Lean, Client::Fred]
+        .into_iter()
+        .flat_map(|client| [(client, Keys::uniform(1000)), (client, Keys::sequential(1000))])
+    {
+        let load = Redis::at(&target)
+            .command(Command::custom("SET").number().value())
+            .keys(keys)
+            .payload(Payload::random(1 << 20))
+            .client(client)
+            .build()
+            .unwrap();
+        let null = redis_load::NullTarget::start(&load, std::time::Duration::ZERO).unwrap();
+        on_worker(async {
+            let mut driver = Driver::connect(&load.pointed_at(&null)).await.unwrap();
+            let facts = driver.op.take_facts();
+            assert!(
+                facts.iter().any(|(name, text)| *name == "timed" && text.contains("values are made before"))
+            );
+            for _ in 0..3 {
+                let unused = driver.op.rng().clone();
+                driver.session.prepare(&mut driver.op);
+                let made = driver.op.rng().clone();
+                assert_ne!(made, unused, "{client}: preparing makes random bytes");
+                driver.session.call(&mut driver.op).await.unwrap();
+                assert_eq!(*driver.op.rng(), made, "{client}: the call makes none");
+            }
+        });
+    }
 }
 
 #[test]

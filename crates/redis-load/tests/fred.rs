@@ -23,7 +23,10 @@ fn real_a_closure_has_the_whole_client_and_its_keys_are_ours() {
             Ok(())
         });
         let mut driver = Driver::connect(&load).await.unwrap();
-        assert!(driver.op.take_facts().contains(&("client", "fred 10.1".to_owned())));
+        let facts = driver.op.take_facts();
+        assert!(facts.contains(&("client", "fred 10.1".to_owned())), "{facts:?}");
+        assert!(facts.contains(&("protocol", "RESP2".to_owned())), "{facts:?}");
+        assert_eq!(load_core::Workload::describe(&load), "redis closure, fred 10.1 client, RESP2");
         let sums = driver.many(6).await;
         assert_eq!(sums.counts["points"], 18);
         assert_eq!(server.cli15(&["ZCARD", &space.key("board")]), "3");

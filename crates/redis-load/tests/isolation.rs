@@ -33,16 +33,19 @@ fn real_a_database_with_foreign_keys_is_refused_and_nothing_is_touched() {
         let other = server.target().database(5).isolate().allow_foreign("sent").open().await;
         assert!(other.is_err(), "only that name is allowed");
 
-        for pattern in ["sentinel", "sent*", "*"] {
-            let space = server.target().database(5).isolate().allow_foreign(pattern).open().await.unwrap();
+        for (database, pattern) in [(5, "sentinel"), (5, "sent*"), (5, "*"), (0, "sentinel")] {
+            let number = database.to_string();
+            let cli = |args: &[&str]| server.cli(&[&["-n", &number], args].concat());
+            let space =
+                server.target().database(database).isolate().allow_foreign(pattern).open().await.unwrap();
             write(&space, 100).await;
             // Keys that only look like ours are not ours.
             let near = format!("{}other", space.prefix());
-            server.cli(&["-n", "5", "SET", &near, "x"]);
+            cli(&["SET", &near, "x"]);
             let check = space.cleanup().await;
             assert!(check.passed && check.detail.contains("100 keys"), "{}", check.detail);
-            assert_eq!(server.cli(&["-n", "5", "DEL", &near]), "1");
-            assert_eq!(server.cli(&["-n", "5", "KEYS", "*"]), "sentinel");
+            assert_eq!(cli(&["DEL", &near]), "1");
+            assert_eq!(cli(&["KEYS", "*"]), "sentinel");
         }
     });
     assert_eq!(server.cli(&["GET", "sentinel"]), "0");

@@ -5,7 +5,7 @@ mod common;
 
 use common::{Driver, Server, on_worker};
 use load_core::Class;
-use redis_load::{Command, Keys, Payload, Redis, Target, Tls};
+use redis_load::{Client, Command, Keys, Payload, Redis, Target, Tls};
 use std::process::{self, Stdio};
 
 /// A server with TLS on a second port, and the authority of its certificate.
@@ -57,7 +57,11 @@ fn server() -> Option<(Server, Target, Vec<u8>)> {
 fn real_commands_go_over_tls_large_ones_too() {
     let Some((_server, target, pem)) = server() else { return };
     on_worker(async {
-        for tls in [Tls::authority(&pem).unwrap(), Tls::unverified().unwrap()] {
+        for (tls, client) in [
+            (Tls::authority(&pem).unwrap(), Client::Lean),
+            (Tls::unverified().unwrap(), Client::Lean),
+            (Tls::authority(&pem).unwrap(), Client::Fred),
+        ] {
             let space = target.clone().tls(tls).isolate().open().await.unwrap();
             for size in [3, 1 << 20] {
                 let load = |command| {
@@ -66,6 +70,7 @@ fn real_commands_go_over_tls_large_ones_too() {
                         .keys(Keys::sequential(10))
                         .payload(Payload::verified(size))
                         .pipeline(5)
+                        .client(client)
                         .build()
                         .unwrap()
                 };

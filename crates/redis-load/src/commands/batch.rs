@@ -99,16 +99,26 @@ impl Batch {
         }
     }
 
-    /// Makes the next requests: chooses commands, draws keys, makes values.
+    /// The first half of making the next requests, which no operation's number has a part in: chooses commands, makes values.
     #[inline]
-    pub(crate) fn fill(&mut self, keys: &mut Sampler, rng: &mut impl Rng) {
-        let menu = Arc::clone(&self.menu);
-        if menu.templates.len() > 1 {
+    pub(crate) fn make(&mut self, rng: &mut impl Rng) {
+        if self.menu.templates.len() > 1 {
+            let menu = Arc::clone(&self.menu);
             self.lay_out(|| menu.choose(rng));
         }
+        if self.value.random {
+            for slot in &self.slots {
+                self.menu.templates[slot.command].make_values(&mut self.own[slot.start..], rng);
+            }
+        }
+    }
+
+    /// The second half: draws keys.
+    #[inline]
+    pub(crate) fn draw_keys(&mut self, keys: &mut Sampler, rng: &mut impl Rng) {
         for slot in &mut self.slots {
-            let template = &menu.templates[slot.command];
-            slot.key = template.patch(&mut self.own[slot.start..], keys, rng);
+            let template = &self.menu.templates[slot.command];
+            slot.key = template.write_keys(&mut self.own[slot.start..], keys, rng);
         }
     }
 
@@ -131,6 +141,12 @@ impl Batch {
 
     pub(crate) fn value(&self) -> &Value {
         &self.value
+    }
+
+    #[cfg(test)]
+    pub(crate) fn fill(&mut self, keys: &mut Sampler, rng: &mut impl Rng) {
+        self.make(rng);
+        self.draw_keys(keys, rng);
     }
 
     #[cfg(test)]

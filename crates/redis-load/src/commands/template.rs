@@ -14,8 +14,6 @@ pub(crate) enum Spot {
     Digits { at: usize, key: bool },
     /// The last digits of the key before it, as many as the stamp has.
     Stamp { at: usize, len: usize },
-    /// Random bytes.
-    Random { at: usize, len: usize },
 }
 
 /// An encoded command.
@@ -23,6 +21,8 @@ pub(crate) enum Spot {
 pub(crate) struct Template {
     pub(crate) bytes: Vec<u8>,
     pub(crate) spots: Vec<Spot>,
+    /// Where random bytes are to be: place and length.
+    randoms: Vec<(usize, usize)>,
     /// Where the shared value is to be sent.
     pub(crate) cuts: Vec<usize>,
     /// How many numbers are drawn for one request.
@@ -31,7 +31,13 @@ pub(crate) struct Template {
 
 impl Template {
     pub(crate) fn new(command: &Command, prefix: Option<Prefix>, key_space: u64, value: &Value) -> Template {
-        let mut template = Template { bytes: Vec::new(), spots: Vec::new(), cuts: Vec::new(), draws: 0 };
+        let mut template = Template {
+            bytes: Vec::new(),
+            spots: Vec::new(),
+            randoms: Vec::new(),
+            cuts: Vec::new(),
+            draws: 0,
+        };
         if command.inline {
             for part in &command.parts {
                 if let Part::Literal(bytes) = part {
@@ -72,7 +78,7 @@ impl Template {
         let at = self.bytes.len();
         if value.random {
             self.bytes.resize(at + value.size, b'x');
-            self.spots.push(Spot::Random { at, len: value.size });
+            self.randoms.push((at, value.size));
         } else {
             if value.stamp > 0 {
                 self.bytes.resize(at + value.stamp, b'0');
@@ -87,9 +93,17 @@ impl Template {
         self.bytes.extend_from_slice(b"\r\n");
     }
 
-    /// Writes the spots of one request, whose bytes are `request`; gives the number of its first key.
+    /// Makes the random values of one request, whose bytes are `request`.
     #[inline]
-    pub(crate) fn patch(&self, request: &mut [u8], keys: &mut Sampler, rng: &mut impl Rng) -> u64 {
+    pub(crate) fn make_values(&self, request: &mut [u8], rng: &mut impl Rng) {
+        for &(at, len) in &self.randoms {
+            rng.fill_bytes(&mut request[at..at + len]);
+        }
+    }
+
+    /// Writes the keys of one request, and all that follows from them; gives the number of the first.
+    #[inline]
+    pub(crate) fn write_keys(&self, request: &mut [u8], keys: &mut Sampler, rng: &mut impl Rng) -> u64 {
         let (mut first, mut last) = (None, 0);
         for spot in &self.spots {
             match *spot {
@@ -108,7 +122,6 @@ impl Template {
                     write_digits(&mut digits, last);
                     request[at..at + len].copy_from_slice(&digits[DIGITS - len..]);
                 }
-                Spot::Random { at, len } => rng.fill_bytes(&mut request[at..at + len]),
             }
         }
         first.unwrap_or(0)

@@ -50,9 +50,15 @@ where
 {
     type Session = FredSession<F>;
 
+    fn describe(&self) -> String {
+        format!("redis closure, {} client, {}", crate::Client::Fred, self.target.spoken())
+    }
+
     async fn connect(&self, _: &SessionId, op: &mut Op) -> Result<FredSession<F>, Failure> {
         op.fact("client", crate::Client::Fred.to_string());
-        op.fact("protocol", self.target.protocol.to_string());
+        op.fact("protocol", self.target.spoken());
+        op.fact("server", self.target.to_string());
+        op.fact("timed", "the whole of the closure, queues of the client fred among it");
         let connected = Connected::open(&self.target, op).await?;
         Ok(FredSession { connected, call: self.call.clone() })
     }

@@ -8,6 +8,7 @@ use crate::{
 use bytes::Bytes;
 use fred::types::{ClusterHash, CustomCommand};
 use rand::Rng;
+use std::collections::VecDeque;
 
 /// An argument, made ready as far as it stays the same.
 #[derive(Debug)]
@@ -52,8 +53,22 @@ impl Maker {
         Maker { command: CustomCommand::new(verb, ClusterHash::FirstKey, false), args, value }
     }
 
-    /// The arguments of one request, and its first key.
-    pub(super) fn make(&self, keys: &mut Sampler, rng: &mut impl Rng) -> (Vec<fred::types::Value>, u64) {
+    /// Makes the random values of one request.
+    pub(super) fn make_values(&self, values: &mut VecDeque<Bytes>, rng: &mut impl Rng) {
+        for _ in self.args.iter().filter(|arg| matches!(arg, Arg::Random)) {
+            let mut bytes = vec![0; self.value.size];
+            rng.fill_bytes(&mut bytes);
+            values.push_back(bytes.into());
+        }
+    }
+
+    /// The arguments of one request with the next of these values, and its first key.
+    pub(super) fn make(
+        &self,
+        values: &mut VecDeque<Bytes>,
+        keys: &mut Sampler,
+        rng: &mut impl Rng,
+    ) -> (Vec<fred::types::Value>, u64) {
         let (mut first, mut last) = (None, 0);
         let args = self.args.iter().map(|arg| {
             let bytes = match arg {
@@ -76,11 +91,7 @@ impl Maker {
                     write_digits(&mut digits, last);
                     [&digits[STAMP - self.value.stamp..], &self.value.bytes].concat().into()
                 }
-                Arg::Random => {
-                    let mut bytes = vec![0; self.value.size];
-                    rng.fill_bytes(&mut bytes);
-                    bytes.into()
-                }
+                Arg::Random => values.pop_front().unwrap_or_default(),
             };
             fred::types::Value::Bytes(bytes)
         });

@@ -5,10 +5,11 @@ use crate::{
     classify, commands::Slot, connection::Receiver, hits::HitWatch, keys::Sampler, plan::Plan, resp::Sink,
     tally::Tally,
 };
+use bytes::Bytes;
 use fred::{interfaces::ClientLike, types::Resp3Frame};
 use futures_util::future::join_all;
 use load_core::{Failure, Op, Outcome};
-use std::{fmt, sync::Arc};
+use std::{collections::VecDeque, fmt, sync::Arc};
 
 /// One client's worth of requests.
 pub(crate) struct FredCommands {
@@ -18,6 +19,7 @@ pub(crate) struct FredCommands {
     keys: Sampler,
     draws: u64,
     slots: Vec<Slot>,
+    values: VecDeque<Bytes>,
     requests: Vec<Vec<fred::types::Value>>,
     ready: bool,
     hits: HitWatch,
@@ -31,6 +33,7 @@ impl FredCommands {
             keys: plan.sampler(),
             draws: plan.batch().draws(),
             slots: Vec::with_capacity(plan.depth),
+            values: VecDeque::new(),
             requests: Vec::with_capacity(plan.depth),
             plan: Arc::clone(plan),
             ready: false,
@@ -39,27 +42,38 @@ impl FredCommands {
     }
 
     pub(crate) fn prepare(&mut self, op: &mut Op) {
-        if !self.plan.keys.is_sequential() {
-            self.fill(op);
-            self.ready = true;
-        }
-    }
-
-    fn fill(&mut self, op: &mut Op) {
         self.slots.clear();
-        self.requests.clear();
+        self.values.clear();
         for _ in 0..self.plan.depth {
             let command = if self.plan.is_mix() { self.plan.menu.choose(op.rng()) } else { 0 };
-            let (args, key) = self.makers[command].make(&mut self.keys, op.rng());
-            self.slots.push(Slot::of(command, key));
+            self.makers[command].make_values(&mut self.values, op.rng());
+            self.slots.push(Slot::of(command, 0));
+        }
+        if !self.plan.keys.is_sequential() {
+            self.draw_keys(op);
+        }
+        self.ready = true;
+    }
+
+    /// Keys in sequence wait for the operation's number.
+    fn draw_keys(&mut self, op: &mut Op) {
+        self.requests.clear();
+        for slot in &mut self.slots {
+            let maker = &self.makers[slot.command];
+            let (args, key) = maker.make(&mut self.values, &mut self.keys, op.rng());
+            slot.key = key;
             self.requests.push(args);
         }
     }
 
     pub(crate) async fn call(&mut self, op: &mut Op) -> Outcome {
         if !std::mem::take(&mut self.ready) {
+            self.prepare(op);
+            self.ready = false;
+        }
+        if self.plan.keys.is_sequential() {
             self.keys.go_to(op.seq().wrapping_mul(self.draws));
-            self.fill(op);
+            self.draw_keys(op);
         }
         let count = self.plan.count(op.seq());
         if count == 0 {
@@ -67,6 +81,8 @@ impl FredCommands {
             return Ok(());
         }
         if self.connected.is_lost() {
+            op.units(0);
+            op.failed_units(count as u64);
             return Err(Connected::lost_before());
         }
         let shared = self.plan.value.bytes.len();

@@ -3,19 +3,24 @@
 mod answers;
 mod peer;
 mod serve;
+mod stream;
+#[cfg(feature = "tls")]
+mod tls;
 
-use crate::{Redis, RedisError};
+use crate::{Redis, RedisError, Target, target::Endpoint};
 use answers::Answers;
 use serve::Server;
 use std::{
-    net::{Ipv4Addr, SocketAddr, TcpListener},
     os::unix::net::UnixStream,
     thread::{self, JoinHandle},
     time::Duration,
 };
+use stream::Listener;
 
-/// Speaks the protocol of Redis on a free port of the loopback, from one thread of its own, and answers every request with
-/// what the command would give, at once or after a delay. It stores nothing.
+/// Speaks the protocol of Redis from one thread of its own, and answers every request with what the command would give, at
+/// once or after a delay. It stores nothing. It listens as the workload's server does, so that the client does the same
+/// work: on a free port of the loopback, with TLS (its certificate is nobody's) or without, or on a unix socket (an abstract
+/// one, in no directory).
 ///
 /// ```no_run
 /// # fn of(get: &redis_load::Redis) -> Result<(), redis_load::RedisError> {
@@ -23,12 +28,13 @@ use std::{
 /// use std::time::Duration;
 ///
 /// let null = NullTarget::start(get, Duration::ZERO)?;
-/// let client_alone = get.pointed_at(null.address());     // the same workload, with nothing behind it
+/// let client_alone = get.pointed_at(&null);     // the same workload, with nothing behind it
 /// # Ok(()) }
 /// ```
 #[derive(Debug)]
 pub struct NullTarget {
-    address: SocketAddr,
+    endpoint: Endpoint,
+    tls: bool,
     /// Closing it ends the thread.
     stop: Option<UnixStream>,
     thread: Option<JoinHandle<()>>,
@@ -38,25 +44,31 @@ impl NullTarget {
     /// Starts one that answers as `load` expects, each pipeline `delay` after it came.
     ///
     /// # Errors
-    /// [`RedisError::Server`] when there is no port or no thread for it.
+    /// [`RedisError::Server`] when there is no socket or no thread for it.
     pub fn start(load: &Redis, delay: Duration) -> Result<NullTarget, RedisError> {
         let failed = |error: std::io::Error| RedisError::Server {
             target: "null target".into(),
             what: format!("could not be started: {error}"),
         };
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
+        let target = &load.plan().target;
+        let (listener, endpoint) = Listener::like(target).map_err(failed)?;
         let (stop, stopped) = UnixStream::pair().map_err(failed)?;
         let server = Server::new(listener, stopped, Answers::new(load.plan()), delay)
             .map_err(|errno| failed(errno.into()))?;
         let thread =
             thread::Builder::new().name("redis-null".into()).spawn(move || server.run()).map_err(failed)?;
-        Ok(NullTarget { address, stop: Some(stop), thread: Some(thread) })
+        Ok(NullTarget { endpoint, tls: target.tls, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    /// The same settings for this target as for that one. Any certificate is taken.
+    pub(crate) fn instead_of(&self, target: &Target) -> Target {
+        Target {
+            endpoint: self.endpoint.clone(),
+            tls: self.tls,
+            #[cfg(feature = "tls")]
+            tls_config: crate::Tls::unverified().ok(),
+            ..target.clone()
+        }
     }
 }
 

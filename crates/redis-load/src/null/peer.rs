@@ -1,17 +1,14 @@
 //! One connection of the null target.
 
-use super::answers::Answers;
+use super::{answers::Answers, stream::Stream};
 use crate::resp::{Scanned, Scanner};
-use std::{
-    io::{self, Read, Write},
-    net::TcpStream,
-};
+use std::io::{self, Read, Write};
 
 /// The head of a request that tells what it asks: verb, key, and LRANGE's range fit.
 const HEAD: usize = 96;
 
 pub(super) struct Peer {
-    pub(super) stream: TcpStream,
+    pub(super) stream: Stream,
     scanner: Scanner,
     /// The head of the request that is being read.
     head: [u8; HEAD],
@@ -24,7 +21,7 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    pub(super) fn new(stream: TcpStream) -> Peer {
+    pub(super) fn new(stream: Stream) -> Peer {
         Peer {
             stream,
             scanner: Scanner::new(),
@@ -36,20 +33,27 @@ impl Peer {
         }
     }
 
-    /// Reads once; adds answers to `answers`. `false` when the connection has ended.
+    /// Reads what one look at the socket gives; adds answers to `answers`. `false` when the connection has ended.
     pub(super) fn read(
         &mut self,
         buffer: &mut [u8],
         with: &Answers,
         answers: &mut Vec<u8>,
     ) -> io::Result<bool> {
-        let read = match self.stream.read(buffer) {
-            Ok(0) => return Ok(false),
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
-            Err(error) => return Err(error),
-        };
-        let mut bytes = &buffer[..read];
+        loop {
+            match self.stream.read(buffer) {
+                Ok(0) => return Ok(false),
+                Ok(read) => self.requests(&buffer[..read], with, answers)?,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
+                Err(error) => return Err(error),
+            }
+            if !self.stream.has_more() {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn requests(&mut self, mut bytes: &[u8], with: &Answers, answers: &mut Vec<u8>) -> io::Result<()> {
         while !bytes.is_empty() {
             if self.head_len == 0 {
                 self.inline = bytes[0] != b'*';
@@ -72,12 +76,12 @@ impl Peer {
             self.head_len = 0;
             bytes = &bytes[used..];
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Whether answers wait for the socket.
     pub(super) fn is_waiting(&self) -> bool {
-        !self.out.is_empty()
+        !self.out.is_empty() || self.stream.holds_back()
     }
 
     /// Sends answers, as far as the socket takes them; `true` when all are sent.
@@ -93,14 +97,20 @@ impl Peer {
                 self.sent = 0;
             }
         }
-        Ok(self.out.is_empty())
+        Ok(!self.is_waiting())
     }
 }
 
-fn write(stream: &mut TcpStream, mut bytes: &[u8]) -> io::Result<usize> {
+fn write(stream: &mut Stream, mut bytes: &[u8]) -> io::Result<usize> {
     let all = bytes.len();
+    // What was held back before goes first.
+    match stream.flush() {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(0),
+        flushed => flushed?,
+    }
     while !bytes.is_empty() {
         match stream.write(bytes) {
+            Ok(0) => break,
             Ok(sent) => bytes = &bytes[sent..],
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
             Err(error) => return Err(error),

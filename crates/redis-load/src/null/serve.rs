@@ -1,6 +1,6 @@
 //! The null target's loop: one thread, no runtime, so that it costs as little as a server can.
 
-use super::{answers::Answers, peer::Peer};
+use super::{answers::Answers, peer::Peer, stream::Listener};
 use rustix::{
     event::epoll::{self, CreateFlags, Event, EventData, EventFlags},
     io::Errno,
@@ -12,7 +12,6 @@ use rustix::{
 };
 use std::{
     collections::VecDeque,
-    net::TcpListener,
     num::NonZeroU64,
     os::{fd::OwnedFd, unix::net::UnixStream},
     time::{Duration, Instant},
@@ -33,7 +32,7 @@ struct Due {
 }
 
 pub(super) struct Server {
-    listener: TcpListener,
+    listener: Listener,
     /// Kept open: its end is how the thread is told to stop.
     _stop: UnixStream,
     epoll: OwnedFd,
@@ -49,12 +48,11 @@ pub(super) struct Server {
 
 impl Server {
     pub(super) fn new(
-        listener: TcpListener,
+        listener: Listener,
         stop: UnixStream,
         answers: Answers,
         delay: Duration,
     ) -> Result<Server, Errno> {
-        listener.set_nonblocking(true).map_err(|_| Errno::IO)?;
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let timer =
             timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
@@ -98,9 +96,7 @@ impl Server {
     }
 
     fn accept(&mut self) {
-        while let Ok((stream, _)) = self.listener.accept() {
-            let _ = stream.set_nonblocking(true);
-            let _ = stream.set_nodelay(true);
+        while let Ok(stream) = self.listener.accept() {
             let free = self.peers.iter().position(Option::is_none).unwrap_or_else(|| {
                 self.peers.push(None);
                 self.peers.len() - 1
@@ -121,27 +117,25 @@ impl Server {
         let Some(Some((peer, generation))) = self.peers.get_mut(number) else { return };
         let generation = *generation;
         self.out.clear();
-        let alive = if flags.contains(EventFlags::OUT) {
+        // A client may write all of its pipeline before it reads: whoever waits to send must go on reading.
+        let alive = if flags == EventFlags::OUT {
             Ok(true)
         } else {
             peer.read(&mut self.buffer, &self.answers, &mut self.out)
         };
-        match alive {
-            Ok(true) if self.delay.is_zero() || flags.contains(EventFlags::OUT) => self.send(number),
-            Ok(true) if self.out.is_empty() => {}
-            Ok(true) => {
-                let due = Due {
-                    at: Instant::now() + self.delay,
-                    peer: number,
-                    generation,
-                    answers: self.out.clone(),
-                };
-                self.due.push_back(due);
-                if self.due.len() == 1 {
-                    self.arm();
-                }
+        if !matches!(alive, Ok(true)) {
+            return self.drop_peer(number);
+        }
+        if !self.delay.is_zero() && !self.out.is_empty() {
+            let at = Instant::now() + self.delay;
+            self.due.push_back(Due { at, peer: number, generation, answers: self.out.clone() });
+            self.out.clear();
+            if self.due.len() == 1 {
+                self.arm();
             }
-            Ok(false) | Err(_) => self.drop_peer(number),
+        }
+        if self.delay.is_zero() || flags.contains(EventFlags::OUT) {
+            self.send(number);
         }
     }
 
@@ -151,7 +145,7 @@ impl Server {
         let was_waiting = peer.is_waiting();
         let Ok(all_sent) = peer.write(&self.out) else { return self.drop_peer(number) };
         if all_sent == was_waiting {
-            let flags = if all_sent { EventFlags::IN } else { EventFlags::OUT };
+            let flags = if all_sent { EventFlags::IN } else { EventFlags::IN | EventFlags::OUT };
             if epoll::modify(&self.epoll, &peer.stream, EventData::new_u64(number as u64), flags).is_err() {
                 self.drop_peer(number);
             }

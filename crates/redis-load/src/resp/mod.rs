@@ -5,6 +5,7 @@
 
 mod encode;
 mod error_text;
+mod protocol_error;
 mod reply;
 mod scan;
 mod value;
@@ -14,6 +15,7 @@ mod tests;
 
 pub(crate) use encode::{command, push_bulk, push_header, push_length};
 pub(crate) use error_text::ErrorText;
+pub(crate) use protocol_error::ProtocolError;
 pub(crate) use reply::{Kind, Reply};
-pub(crate) use scan::{ProtocolError, Scanned, Scanner, Sink};
+pub(crate) use scan::{Scanned, Scanner, Sink};
 pub(crate) use value::{Value, decode};

@@ -162,12 +162,12 @@ impl Target {
         self.database
     }
 
-    /// The same settings at another address, without TLS, for a null target.
-    pub(crate) fn pointed_at(&self, address: SocketAddr) -> Target {
-        Target {
-            endpoint: Endpoint::Tcp { host: address.ip().to_string(), port: address.port() },
-            tls: false,
-            ..self.clone()
+    /// What is spoken and over what, without addresses.
+    pub(crate) fn spoken(&self) -> String {
+        match &self.endpoint {
+            Endpoint::Unix(_) => format!("{}, unix socket", self.protocol),
+            Endpoint::Tcp { .. } if self.tls => format!("{}, TLS", self.protocol),
+            Endpoint::Tcp { .. } => self.protocol.to_string(),
         }
     }
 

@@ -88,6 +88,18 @@ impl Server {
     }
 }
 
+/// Whether the stated sizes are to be run.
+pub(crate) fn full() -> bool {
+    std::env::var_os("OPENLOOP_FULL").is_some()
+}
+
+/// Memory of this process that is resident, in KiB.
+pub(crate) fn resident_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
 /// Runs a future as a worker would: on a single-threaded runtime whose tasks may be `!Send`.
 pub(crate) fn on_worker<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread()
