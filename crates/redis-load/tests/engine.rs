@@ -226,7 +226,7 @@ fn real_an_outage_under_an_open_load_is_bounded_and_counted() {
         let books = &redis.accounting;
         assert_eq!(books.scheduled, 5000 * time.as_secs());
         let missed = books.dropped + books.unfinished + books.failed;
-        assert!(books.succeeded > 500 && missed > books.scheduled / 3, "{client}: {books:?}");
+        assert!(books.succeeded > 20 && missed > books.scheduled / 3, "{client}: {books:?}");
         assert!(grown < 16 * 1024, "{client}: {grown} KiB more during the outage");
         assert!(!space.cleanup_blocking().passed, "nobody can say that the keys are gone");
     }
