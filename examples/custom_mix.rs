@@ -1,10 +1,9 @@
 //! A workload from scratch: cache-aside reads (Redis, on a miss PostgreSQL), then a page of nginx; Poisson arrivals.
 
-use openloop::http::HttpSession;
 use openloop::pg::{Connection, Server, TemporaryDatabase, tokio_postgres::Statement};
 use openloop::redis::{Target, fred::prelude::*};
-use openloop::{prelude::*, testbed};
-use openloop_examples::{Failed, Flags, arguments, finish, measure_async};
+use openloop::{http::HttpSession, prelude::*};
+use openloop_examples::{Failed, Flags, Servers, Started, arguments, cleaned, finish, measure_async};
 use rand::RngExt;
 use std::process::ExitCode;
 
@@ -12,17 +11,24 @@ const FILL: &str = "CREATE TABLE item AS SELECT id, md5(id::text) AS body FROM g
     ALTER TABLE item ADD PRIMARY KEY (id); ANALYZE item";
 
 #[derive(Debug, clap::Parser)]
-#[command(about = "Cache-aside reads and a page, 200 operations a second at random times")]
+#[command(about = "Cache-aside reads and a page, 200 operations a second at random times, for 15 s")]
 struct Arguments {
     #[command(flatten)]
     flags: Flags,
+    #[command(flatten)]
+    servers: Servers,
 }
 
-/// What all sessions share: where to connect.
-struct CacheAside(Target, Server, Http, String);
+/// The workload: what all sessions share, which is where to connect.
+struct CacheAside {
+    cache: Target,
+    database: Server,
+    page: Http,
+    keys: String,
+}
 
-/// What one session has: a connection of each kind.
-struct Reader {
+/// A session: what one user has open. It does one operation at a time.
+struct User {
     cache: Client,
     database: Connection,
     select: Statement,
@@ -31,38 +37,35 @@ struct Reader {
 }
 
 impl Workload for CacheAside {
-    type Session = Reader;
+    type Session = User;
 
     fn describe(&self) -> String {
         "cache-aside read (fred, tokio-postgres), then a page (hyper)".into()
     }
 
-    async fn connect(&self, id: &SessionId, op: &mut Op) -> Result<Reader, Failure> {
-        let CacheAside(cache, database, page, keys) = self;
-        let cache = cache.fred_builder()?.build()?;
+    async fn connect(&self, id: &SessionId, op: &mut Op) -> Result<User, Failure> {
+        let cache = self.cache.fred_builder()?.build()?;
         cache.init().await?;
-        let database = database.connect().await?;
+        let database = self.database.connect().await?;
         let select = database.client().prepare("SELECT body FROM item WHERE id = $1").await?;
-        let page = page.connect(id, op).await?;
-        Ok(Reader { cache, database, select, page, keys: keys.clone() })
+        let page = self.page.connect(id, op).await?;
+        Ok(User { cache, database, select, page, keys: self.keys.clone() })
     }
 }
 
-impl Session for Reader {
+impl Session for User {
     async fn call(&mut self, op: &mut Op) -> Outcome {
-        let id = op.rng().random_range(1..=2000);
+        let id = op.rng().random_range(1..=2000); // the same ids in every run of one seed
         let key = format!("{}{id}", self.keys);
-        let found: Option<String> = op.timed("cache_get", self.cache.get(&key)).await?;
-        op.kind(if found.is_some() { "hit" } else { "miss" });
-        if found.is_none() {
-            let row = async { self.database.client().query_one(&self.select, &[&id]).await };
-            let body: String = op.timed("select", row).await?.try_get(0)?;
+        let hit: Option<String> = op.timed("cache_get", self.cache.get(&key)).await?;
+        op.kind(if hit.is_some() { "hit" } else { "miss" }); // counted and timed apart
+        if hit.is_none() {
+            let row = op.timed("select", self.database.client().query_one(&self.select, &[&id])).await?;
+            let body: String = row.try_get("body")?;
             let _: () = op.timed("cache_set", self.cache.set(&key, body, None, None, false)).await?;
         }
-        let start = op.clock().now();
-        op.scoped("http", async |op| self.page.call(op).await).await?;
-        op.step("page", op.clock().now() - start);
-        Ok(())
+        op.restart_marks(); // the page's own steps, page/first_byte and page/body, begin here
+        op.scoped("page", async |op| self.page.call(op).await).await
     }
 
     async fn close(self) {
@@ -70,34 +73,31 @@ impl Session for Reader {
     }
 }
 
-async fn run(flags: &Flags) -> Result<Record, Failed> {
+async fn run(Arguments { flags, servers }: &Arguments) -> Result<Record, Failed> {
     flags.begin()?;
-    let nginx = testbed::Nginx::builder().start().await?;
-    let postgres = testbed::Postgres::builder().start().await?;
-    let redis = testbed::Redis::builder().start().await?;
-    let database = TemporaryDatabase::create(&Server::parse(&postgres.url_with_password())?).await?;
-    database.server().connect().await?.client().batch_execute(FILL).await?;
-    let space = Target::url(&redis.url_with_password())?.isolate().open().await?;
-    let page = Http::get(&nginx.url())?.expect_status(200)?;
-    // `space.key`: keys of the run's own, removed after it.
-    let reads = CacheAside(space.target().clone(), database.server().clone(), page, space.key("item:"));
+    let Started { page, admin, cache, stack: _ours } = servers.start(flags).await?;
+    let space = cache.isolate().open().await?; // keys of our own, and a database of our own
+    let database = TemporaryDatabase::create(&admin).await?;
+    let (cache, server, keys) = (space.target().clone(), database.server().clone(), space.key("item:"));
+    let result = load(flags, CacheAside { cache, database: server, page: Http::get(&page)?, keys }).await;
+    cleaned(result, [database.remove().await, space.cleanup().await])
+}
+
+async fn load(flags: &Flags, reads: CacheAside) -> Result<Record, Failed> {
+    reads.database.connect().await?.client().batch_execute(FILL).await?;
     let plan = Plan::new()
         .experiment("custom_mix")
-        .classify(openloop::pg::classify)
+        .classify(openloop::pg::classify) // what an error of each client means
         .classify(openloop::redis::classify)
         .stream("reads", reads, Load::open(Schedule::constant("200/s")?.poisson()).sessions(8))
         .warmup(flags.warmup(0)) // a cold cache is part of it
         .measure(flags.seconds(15))
         .rounds(flags.rounds(1));
-    let result = measure_async(plan).await;
-    let cleanup = [database.remove().await, space.cleanup().await];
-    let mut record = result?;
-    record.checks.extend(cleanup);
-    Ok(record)
+    measure_async(plan).await
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let Arguments { flags } = arguments();
-    finish(run(&flags).await, &flags)
+    let arguments: Arguments = arguments();
+    finish(run(&arguments).await, &arguments.flags)
 }

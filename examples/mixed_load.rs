@@ -5,14 +5,15 @@ use openloop::{
     http::NginxStatus,
     pg::{PostgresStatus, Protocol, Server, TemporaryDatabase},
     prelude::*,
-    record::Check,
-    redis::{RedisStatus, Space, Target, fred::prelude::*},
+    record::{Check, StreamRecord},
+    redis::{RedisStatus, Space, fred::prelude::*},
     report::interference,
     sampler::{ProcessTree, Sampler},
-    testbed,
+    testbed::{LocalProcess, Nginx, Stack},
 };
 use openloop_examples::{
-    Failed, Flags, arguments, finish_with, http_target, is_local, measure_async, published_mix,
+    Failed, Flags, Servers, Started, arguments, changed_servers, cleaned, finish_with, measure_async,
+    published_mix, unless_interrupted,
 };
 use std::{
     process::ExitCode,
@@ -20,101 +21,58 @@ use std::{
 };
 
 #[derive(Debug, Parser)]
-#[command(about = "nginx, PostgreSQL and Redis loaded together, after each of them alone")]
+#[command(
+    about = "nginx, PostgreSQL and Redis loaded together, after each of them alone: some five and a half minutes"
+)]
 struct Arguments {
     #[command(flatten)]
     flags: Flags,
-    /// Load this page instead of starting nginx
-    #[arg(long, value_name = "URL")]
-    nginx: Option<String>,
-    /// Load this server (a temporary database is made and dropped) instead of starting one
-    #[arg(long, value_name = "URL")]
-    postgres: Option<String>,
-    /// Probe this server (in keys of the run's own, removed afterwards) instead of starting one
-    #[arg(long, value_name = "URL")]
-    redis: Option<String>,
+    #[command(flatten)]
+    servers: Servers,
 }
 
 /// For connecting: 20 sessions prove their passwords on one worker, which takes its time when nothing is optimised.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// The servers that this program started.
-#[derive(Default)]
-struct Servers {
-    nginx: Option<testbed::Nginx>,
-    postgres: Option<testbed::Postgres>,
-    redis: Option<testbed::Redis>,
-}
-
-impl Servers {
-    async fn start(arguments: &Arguments) -> Result<Servers, Failed> {
-        let mut own = Servers::default();
-        if arguments.nginx.is_none() {
-            own.nginx = Some(testbed::Nginx::builder().start().await?);
-        }
-        if arguments.postgres.is_none() {
-            own.postgres = Some(testbed::Postgres::builder().start().await?);
-        }
-        if arguments.redis.is_none() {
-            own.redis = Some(testbed::Redis::builder().start().await?);
-        }
-        Ok(own)
-    }
-
-    fn processes(&self) -> Vec<(&'static str, &testbed::LocalProcess)> {
-        let nginx = self.nginx.as_ref().map(|own| ("nginx", own.process()));
-        let postgres = self.postgres.as_ref().map(|own| ("postgres", own.process()));
-        let redis = self.redis.as_ref().map(|own| ("redis", own.process()));
-        [nginx, postgres, redis].into_iter().flatten().collect()
-    }
-}
-
-/// What is loaded: an address of each server, given or our own.
-struct Targets {
-    page: String,
-    database: Server,
-    space: Space,
-}
+/// For what is asked of a server before and after the run; one that has died meanwhile does not hold us up for longer.
+const AFTERWARDS: Duration = Duration::from_secs(10);
+/// What runs in each phase. Each stream alone first, so that there is something to hold the mix against.
+const PHASES: [(&str, &[&str]); 5] = [
+    ("idle", &[]),
+    ("nginx alone", &["nginx"]),
+    ("postgres alone", &["postgres"]),
+    ("redis alone", &["redis"]),
+    ("together", &["nginx", "postgres", "redis"]),
+];
 
 async fn run(arguments: &Arguments) -> Result<Record, Failed> {
     let flags = &arguments.flags;
     flags.begin()?;
-    let own = Servers::start(arguments).await?;
-    let page = match (&arguments.nginx, &own.nginx) {
-        (Some(url), _) => http_target("--nginx", url, flags)?,
-        (None, own) => own.as_ref().map(testbed::Nginx::url).unwrap_or_default(),
-    };
-    let url = arguments.postgres.clone().or_else(|| own.postgres.as_ref().map(|own| own.url_with_password()));
-    let admin = Server::parse(&url.unwrap_or_default())?.with_connect_timeout(PATIENCE);
-    let url = arguments.redis.clone().or_else(|| own.redis.as_ref().map(|own| own.url_with_password()));
-    let mut cache = Target::url(&url.unwrap_or_default())?;
-    match own.postgres {
-        Some(_) => {}
-        None => is_local("--postgres", &admin.hosts(), flags)?,
+    let Started { page, admin, cache, stack } = arguments.servers.start(flags).await?;
+    let admin = admin.with_connect_timeout(PATIENCE);
+    let space = cache.isolate().wait_ready(AFTERWARDS).cleanup_limit(AFTERWARDS).open().await?;
+    for left in space.swept() {
+        eprintln!("removed {left}");
     }
-    match own.redis {
-        Some(_) => cache = cache.database(15),
-        None => is_local("--redis", &cache.hosts(), flags)?,
-    }
-    let space = cache.isolate().wait_ready(Duration::from_secs(5)).open().await?;
     let database = TemporaryDatabase::create(&admin).await?;
-    let targets = Targets { page, database: database.server().clone(), space };
-    // Whatever happens now, the database and the keys go again.
-    let result = load(flags, &own, &targets).await;
-    let cleanup = [database.remove().await, targets.space.cleanup().await];
-    let mut record = result?;
-    record.checks.extend(cleanup);
-    Ok(record)
+    // Whatever happens now, the database and the keys go again, and after them the servers that are ours.
+    let result = load(flags, &stack, &page, database.server(), &space).await;
+    cleaned(result, [database.remove().await, space.cleanup().await])
 }
 
-async fn load(flags: &Flags, own: &Servers, targets: &Targets) -> Result<Record, Failed> {
-    let Targets { page, database, space } = targets;
+async fn load(
+    flags: &Flags,
+    stack: &Stack,
+    page: &str,
+    database: &Server,
+    space: &Space,
+) -> Result<Record, Failed> {
     let scale = if flags.quick { 1 } else { 10 };
     let data = Pgbench::scale(scale)?;
     eprintln!("loading pgbench's tables at scale {scale}");
-    data.load(database, |_| {}).await?;
-    data.tidy(database).await?;
-    let length = flags.seconds(60);
+    unless_interrupted(data.load(database, |_| {})).await?;
+    unless_interrupted(data.tidy(database)).await?;
+
+    let (warmup, length, rounds) = (flags.warmup(2), flags.seconds(60), flags.rounds(1));
     let mut plan = Plan::new()
         .experiment("mixed_load")
         // One worker each: on a small machine more would take the servers' processors.
@@ -125,28 +83,41 @@ async fn load(flags: &Flags, own: &Servers, targets: &Targets) -> Result<Record,
             Load::closed(20).workers(1),
         )
         .stream("redis", marker(space).await?, Load::open(Schedule::constant("1/s")?).sessions(1))
-        .phase("idle", [])
-        .phase("nginx alone", ["nginx"])
-        .phase("postgres alone", ["postgres"])
-        .phase("redis alone", ["redis"])
-        .phase("together", ["nginx", "postgres", "redis"])
         .connect_timeout(PATIENCE)
-        .warmup(flags.warmup(2))
+        .warmup(warmup)
         .measure(length)
         .window(length / 4)
-        .rounds(flags.rounds(1))
+        .rounds(rounds)
         .setting("scale", scale)
         .server("postgres", database.environment().await?)
         .server("redis", space.target().environment().await?);
-    if let Some(nginx) = &own.nginx {
+    for (name, streams) in PHASES {
+        plan = plan.phase(name, streams.iter().copied());
+    }
+    if let Some(nginx) = stack.nginx() {
         plan = plan.server("nginx", nginx.describe());
     }
-    let before: Vec<u32> = own.processes().iter().map(|(_, process)| process.pid()).collect();
-    let mut record = measure_async(plan.sample(sampler(own, database, space)?)).await?;
-    record.checks.push(same_processes(own, &before));
+    let total = (warmup + length) * rounds * PHASES.len() as u32;
+    eprintln!(
+        "{} phases, each {} s of warm-up and {} s measured, rounds: {rounds}. It takes about {}:{:02} minutes",
+        PHASES.len(),
+        warmup.as_secs_f64(),
+        length.as_secs_f64(),
+        total.as_secs() / 60,
+        total.as_secs() % 60,
+    );
+    let before: Vec<u32> = stack.processes().map(LocalProcess::pid).collect();
+    let mut record = measure_async(plan.sample(sampler(stack, database, space)?)).await?;
+    record.checks.push(same_processes(stack, &before, &record));
+    record.checks.extend(marker_kept(&record));
     let read = Instant::now();
-    let balances = data.balances(database).await?;
-    record.checks.push(balances.check(read.elapsed().as_nanos() as u64));
+    let balances = match tokio::time::timeout(AFTERWARDS, data.balances(database)).await {
+        Ok(Ok(balances)) => balances.check(read.elapsed().as_nanos() as u64),
+        // A server that has died does not take the record with it.
+        Ok(Err(error)) => Check::new("postgres.balances", false, 0, error.to_string()),
+        Err(_) => Check::new("postgres.balances", false, 0, "no answer"),
+    };
+    record.checks.push(balances);
     Ok(record)
 }
 
@@ -169,30 +140,47 @@ async fn marker(space: &Space) -> Result<impl Workload, Failed> {
 }
 
 /// The machine, the load generator and the servers, on the clock of the run.
-fn sampler(own: &Servers, database: &Server, space: &Space) -> Result<Sampler, Failed> {
+fn sampler(stack: &Stack, database: &Server, space: &Space) -> Result<Sampler, Failed> {
     let mut sampler = Sampler::new()
         .host()
         .source(PostgresStatus::new(database)?)
         .source(RedisStatus::new(space.target())?);
-    for (name, process) in own.processes() {
-        sampler = sampler.source(ProcessTree::new(name, process.pid()));
+    for process in stack.processes() {
+        sampler = sampler.source(ProcessTree::found_by(process.name(), process.follow()));
     }
-    if let Some(url) = own.nginx.as_ref().and_then(testbed::Nginx::status_url) {
+    if let Some(url) = stack.nginx().and_then(Nginx::status_url) {
         sampler = sampler.source(NginxStatus::new(&url)?);
     }
     Ok(sampler)
 }
 
-/// No server that we started was restarted or ended meanwhile.
-fn same_processes(own: &Servers, before: &[u32]) -> Check {
-    let processes = own.processes();
-    let changed = processes.iter().zip(before).filter(|((_, p), pid)| p.pid() != **pid || !p.is_running());
-    let changed: Vec<&str> = changed.map(|((name, _), _)| *name).collect();
-    let detail = match changed.as_slice() {
-        [] => format!("{} servers, their processes the same at the end", processes.len()),
-        names => format!("ended or restarted: {}", names.join(", ")),
+/// No server was restarted or ended meanwhile: of our own we know the processes, of others what they say of themselves.
+fn same_processes(stack: &Stack, before: &[u32], record: &Record) -> Check {
+    let mut changed = changed_servers(record);
+    for (process, pid) in stack.processes().zip(before) {
+        if process.pid() != *pid || !process.is_running() {
+            changed.insert(process.name().into());
+        }
+    }
+    let detail = match changed.is_empty() {
+        true => "every server is the process that it was".to_string(),
+        false => format!("ended or restarted: {}", Vec::from_iter(changed.iter().cloned()).join(", ")),
     };
     Check::new("servers.restarts", changed.is_empty(), 0, detail)
+}
+
+/// Every probe of Redis was answered, and with the marker. `None`: the run was stopped before there was one.
+fn marker_kept(record: &Record) -> Option<Check> {
+    let sum = |get: fn(&StreamRecord) -> u64| record.streams_named("redis").map(get).sum::<u64>();
+    let right = sum(|s| s.accounting.succeeded);
+    // A probe that was under way when Ctrl-C came is no loss.
+    let unfinished = if record.interrupted { sum(|s| s.accounting.unfinished) } else { 0 };
+    let all = sum(|s| s.accounting.scheduled) - unfinished;
+    let mut detail = format!("{right} of {all} probes found it");
+    for failure in record.streams_named("redis").flat_map(|s| &s.failures) {
+        detail += &format!("; {} x {} {}", failure.count, failure.class, failure.code);
+    }
+    (all > 0).then(|| Check::new("redis.marker", right == all, 0, detail))
 }
 
 /// What this example has to say beyond the report.

@@ -6,7 +6,9 @@ use openloop::{
     prelude::*,
     testbed,
 };
-use openloop_examples::{Failed, Flags, arguments, finish, is_local, measure_async};
+use openloop_examples::{
+    Failed, Flags, arguments, check_interrupted, cleaned, finish, is_local, measure_async, unless_interrupted,
+};
 use std::{process::ExitCode, time::Instant};
 
 #[derive(Debug, Parser)]
@@ -29,6 +31,7 @@ async fn run(arguments: &Arguments) -> Result<Record, Failed> {
         Some(_) => None,
         None => Some(testbed::Postgres::builder().start().await?),
     };
+    check_interrupted()?;
     let url = arguments.postgres.clone().or_else(|| own.as_ref().map(|own| own.url_with_password()));
     let admin = Server::parse(&url.unwrap_or_default())?;
     if own.is_none() {
@@ -38,18 +41,15 @@ async fn run(arguments: &Arguments) -> Result<Record, Failed> {
     let database = TemporaryDatabase::create(&admin).await?;
     // Whatever happens now, the database goes again.
     let result = in_database(arguments, database.server(), scale).await;
-    let cleanup = database.remove().await;
-    let mut record = result?;
-    record.checks.push(cleanup);
-    Ok(record)
+    cleaned(result, [database.remove().await])
 }
 
 async fn in_database(arguments: &Arguments, server: &Server, scale: u32) -> Result<Record, Failed> {
     let flags = &arguments.flags;
     let data = Pgbench::scale(scale)?;
     eprintln!("loading pgbench's tables at scale {scale}");
-    data.load(server, |_| {}).await?;
-    data.tidy(server).await?;
+    unless_interrupted(data.load(server, |_| {})).await?;
+    unless_interrupted(data.tidy(server)).await?;
     let plan = Plan::new()
         .experiment("postgres_tpcb")
         .stream("postgres", Postgres::tpcb(server, scale)?.protocol(Protocol::Prepared)?, Load::closed(10))

@@ -6,7 +6,7 @@ use openloop::{
     redis::{Command, Keys, Payload, Space, Target},
     testbed,
 };
-use openloop_examples::{Failed, Flags, arguments, finish, is_local, measure};
+use openloop_examples::{Failed, Flags, arguments, check_interrupted, cleaned, finish, is_local, measure};
 use std::{process::ExitCode, time::Duration};
 
 #[derive(Debug, Parser)]
@@ -32,6 +32,7 @@ fn run(arguments: &Arguments) -> Result<Record, Failed> {
         Some(_) => None,
         None => Some(testbed::Redis::builder().start_blocking()?),
     };
+    check_interrupted()?;
     let url = arguments.redis.clone().or_else(|| own.as_ref().map(|own| own.url_with_password()));
     let mut target = Target::url(&url.unwrap_or_default())?;
     if own.is_some() {
@@ -41,12 +42,12 @@ fn run(arguments: &Arguments) -> Result<Record, Failed> {
         is_local("--redis", &target.hosts(), flags)?;
     }
     let space = target.isolate().wait_ready(Duration::from_secs(5)).open_blocking()?;
+    for left in space.swept() {
+        eprintln!("removed {left}");
+    }
     // Whatever happens now, the keys go again.
     let result = in_space(arguments, &space, own.as_ref());
-    let cleanup = space.cleanup_blocking();
-    let mut record = result?;
-    record.checks.push(cleanup);
-    Ok(record)
+    cleaned(result, [space.cleanup_blocking()])
 }
 
 fn in_space(arguments: &Arguments, space: &Space, own: Option<&testbed::Redis>) -> Result<Record, Failed> {

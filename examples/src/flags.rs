@@ -1,6 +1,6 @@
 //! The flags that all examples have.
 
-use crate::Failed;
+use crate::{Failed, interrupt};
 use std::{path::PathBuf, time::Duration};
 
 /// Flags that mean the same in every example.
@@ -26,7 +26,7 @@ pub struct Flags {
     html: Option<PathBuf>,
     /// Where the servers run
     #[arg(long, value_name = "WHERE", default_value = "auto")]
-    stack: Stack,
+    stack: Place,
     /// Allow targets that are not on this machine
     #[arg(long)]
     pub allow_remote: bool,
@@ -34,7 +34,7 @@ pub struct Flags {
 
 /// Where the servers of an example run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Stack {
+enum Place {
     /// The best that is there
     Auto,
     /// Local processes
@@ -53,7 +53,7 @@ pub fn arguments<A: clap::Parser>() -> A {
 
 impl Flags {
     /// Begins an example: what the crates have to say goes to standard error (`RUST_LOG` as usual, warnings unless told
-    /// otherwise), and what this version cannot do is refused in words.
+    /// otherwise), what this version cannot do is refused in words, and from now on Ctrl-C ends in good order.
     ///
     /// # Errors
     /// Names the flag.
@@ -72,11 +72,13 @@ impl Flags {
                 "--html: pages are not written yet; use --json FILE, or read the text report",
             ));
         }
-        if self.stack == Stack::Docker {
+        if self.stack == Place::Docker {
             return Err(Failed::new(
-                "--stack docker: containers are not started yet; use --stack process, or give a server by its URL",
+                "--stack docker: containers are not started yet; use --stack process, or start them yourself with \
+                 their ports on 127.0.0.1 and give the servers by URL (--help lists the flags)",
             ));
         }
+        interrupt::listen();
         Ok(())
     }
 

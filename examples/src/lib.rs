@@ -9,9 +9,12 @@ mod interrupt;
 mod progress;
 mod published;
 mod run;
+mod servers;
 mod target;
 
-pub use flags::{Flags, Stack, arguments};
-pub use published::published_mix;
-pub use run::{Failed, finish, finish_with, measure, measure_async};
+pub use flags::{Flags, arguments};
+pub use interrupt::{check_interrupted, unless_interrupted};
+pub use published::{changed_servers, published_mix};
+pub use run::{Failed, cleaned, finish, finish_with, measure, measure_async};
+pub use servers::{Servers, Started};
 pub use target::{http_target, is_local};

@@ -1,7 +1,7 @@
 //! From a plan to a report, files and an exit status.
 
-use crate::{Flags, interrupt, progress};
-use openloop::{Plan, Record, RunError, Status, report};
+use crate::{Flags, check_interrupted, interrupt, progress};
+use openloop::{Plan, Record, RunError, Status, record::Check, report};
 use std::{
     fs::File,
     io::{IsTerminal, Write},
@@ -9,14 +9,22 @@ use std::{
     process::ExitCode,
 };
 
-/// Why an example could not run.
+/// Why there is no result.
 #[derive(Debug)]
-pub struct Failed(String);
+pub struct Failed {
+    text: String,
+    interrupted: bool,
+}
 
 impl Failed {
-    /// In words.
+    /// It could not run, in words.
     pub fn new(text: impl Into<String>) -> Failed {
-        Failed(text.into())
+        Failed { text: text.into(), interrupted: false }
+    }
+
+    /// It was told to stop before anything was measured.
+    pub fn interrupted() -> Failed {
+        Failed { text: "interrupted before anything was measured".into(), interrupted: true }
     }
 }
 
@@ -31,7 +39,7 @@ impl<E: std::error::Error> From<E> for Failed {
             }
             next = error.source();
         }
-        Failed(text)
+        Failed::new(text)
     }
 }
 
@@ -40,11 +48,13 @@ impl<E: std::error::Error> From<E> for Failed {
 /// # Errors
 /// As [`RunError`]. What was measured before is printed nevertheless.
 pub fn measure(plan: Plan) -> Result<Record, Failed> {
+    check_interrupted()?;
     let running = plan.start();
-    interrupt::stop_on_signal(running.stopper());
+    interrupt::begin(running.stopper());
     let shown = progress::show(&running);
     let result = running.wait();
     drop(shown);
+    interrupt::end();
     result.map_err(failed)
 }
 
@@ -53,11 +63,13 @@ pub fn measure(plan: Plan) -> Result<Record, Failed> {
 /// # Errors
 /// The same.
 pub async fn measure_async(plan: Plan) -> Result<Record, Failed> {
+    check_interrupted()?;
     let running = plan.start();
-    interrupt::stop_on_signal(running.stopper());
+    interrupt::begin(running.stopper());
     let shown = progress::show(&running);
     let result = running.await;
     drop(shown);
+    interrupt::end();
     result.map_err(failed)
 }
 
@@ -65,7 +77,32 @@ fn failed(error: RunError) -> Failed {
     if let Some(partial) = error.partial() {
         println!("{}", report::text(partial));
     }
-    Failed::from(error)
+    match error {
+        RunError::Cancelled => Failed::interrupted(),
+        error => Failed::from(error),
+    }
+}
+
+/// Adds to a record how the cleaning up went. Without a record what was not cleaned up is said here.
+///
+/// # Errors
+/// As it was given.
+pub fn cleaned(
+    result: Result<Record, Failed>,
+    cleanup: impl IntoIterator<Item = Check>,
+) -> Result<Record, Failed> {
+    match result {
+        Ok(mut record) => {
+            record.checks.extend(cleanup);
+            Ok(record)
+        }
+        Err(failed) => {
+            for check in cleanup.into_iter().filter(|check| !check.passed) {
+                eprintln!("{}: {}", check.name, check.detail);
+            }
+            Err(failed)
+        }
+    }
 }
 
 /// Prints the report, writes the files that were asked for, and answers the exit status.
@@ -81,7 +118,11 @@ pub fn finish_with(
 ) -> ExitCode {
     let record = match result {
         Ok(record) => record,
-        Err(Failed(text)) => {
+        Err(Failed { text, interrupted: true }) => {
+            eprintln!("{text}");
+            return ExitCode::from(130);
+        }
+        Err(Failed { text, .. }) => {
             eprintln!("error: {text}");
             return ExitCode::from(1);
         }
@@ -93,7 +134,7 @@ pub fn finish_with(
     if let Some(path) = &flags.json {
         match write(path, &record) {
             Ok(()) => eprintln!("record: {}", path.display()),
-            Err(Failed(text)) => {
+            Err(Failed { text, .. }) => {
                 eprintln!("error: --json {}: {text}", path.display());
                 return ExitCode::from(1);
             }

@@ -1,5 +1,6 @@
 //! Shared pieces of the tests.
 
+pub mod example;
 mod judge;
 mod program;
 

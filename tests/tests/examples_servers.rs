@@ -1,68 +1,26 @@
 //! The examples that load PostgreSQL and Redis, as a user meets them.
 
-use openloop::{Record, Status, report, testbed};
-use openloop_tests::{Ended, Program, check, skip};
-use rustix::process::Signal;
-use std::{path::Path, time::Duration};
+use openloop::{Record, report};
+use openloop_tests::{
+    Ended,
+    example::{LIMIT, State, assert_passed, assert_status, missing},
+};
 
 const CUSTOM_MIX: &str = env!("CARGO_BIN_EXE_example-custom-mix");
 const MIXED_LOAD: &str = env!("CARGO_BIN_EXE_example-mixed-load");
 const POSTGRES_TPCB: &str = env!("CARGO_BIN_EXE_example-postgres-tpcb");
 const REDIS_COMMANDS: &str = env!("CARGO_BIN_EXE_example-redis-commands");
-/// Far above what it takes: without optimisation, proving a password to PostgreSQL takes a quarter of a second of CPU.
-const LIMIT: Duration = Duration::from_secs(110);
 
-/// Whether a test must be skipped, said aloud.
-fn missing(test: &str, servers: &[&str]) -> bool {
-    let there = |server: &str| match server {
-        "postgres" => testbed::Postgres::is_installed(),
-        other => testbed::installed(other),
-    };
-    let missing = servers.iter().find(|server| !there(server));
-    if let Some(server) = missing {
-        skip(test, &format!("{server} is not installed"));
-    }
-    missing.is_some()
-}
-
-fn state() -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    // Servers run as another user when we are root.
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(dir.path(), open).unwrap();
-    dir
-}
-
-/// The record of a run that has ended: sound by itself, its clean-up done, nothing left beside it.
-fn sound(dir: &Path, ended: &Ended, checks: &[&str]) -> Record {
-    let text = std::fs::read_to_string(dir.join("r.json")).unwrap_or_else(|e| panic!("{e}: {ended:?}"));
-    let record = report::read_json(&text).unwrap();
-    check(&record);
-    for name in checks {
-        let check = record.checks.iter().find(|c| c.name == *name);
-        assert!(check.is_some_and(|c| c.passed), "{name}: {:?}", record.checks);
-    }
-    let left: Vec<_> = std::fs::read_dir(dir)
-        .unwrap()
-        .flat_map(|e| e.ok())
-        .map(|e| e.file_name().to_string_lossy().into_owned())
-        .filter(|name| name.starts_with("run-"))
-        .collect();
-    assert!(left.is_empty(), "left behind: {left:?}");
-    record
-}
-
-/// `--quick` runs to its end, and its exit status says what the record says.
+/// `--quick` runs to its end, its exit status says what the record says, its clean-up is done, nothing is left.
 fn quick(binary: &str, more: &[&str], checks: &[&str]) -> (Record, Ended) {
-    let dir = state();
-    let json = dir.path().join("r.json");
-    let arguments = [&["--quick", "--json", json.to_str().unwrap()], more].concat();
-    let ended = Program::start(binary, dir.path(), &arguments).end(LIMIT);
+    let state = State::new();
+    let ended = state.start(binary, "r.json", &[&["--quick"], more].concat()).end(LIMIT);
     assert!(matches!(ended.status, Some(0 | 2)), "{ended:?}");
-    let record = sound(dir.path(), &ended, checks);
-    let bad = record.verdict.status == Status::Rejected || record.checks.iter().any(|c| !c.passed);
-    assert_eq!(ended.status == Some(2), bad, "{ended:?}");
+    let record = state.record("r.json", &ended);
+    assert_status(&ended, &record);
+    assert_passed(&record, checks);
     assert!(!record.interrupted);
+    state.assert_nothing_left();
     (record, ended)
 }
 
@@ -99,7 +57,10 @@ fn real_custom_mix_tells_hits_from_misses() {
     assert_eq!(count("hit") + count("miss"), reads.accounting.succeeded);
     assert!(count("miss") > 0, "the cache was cold: {:?}", reads.operations.keys());
     let step = |name: &str| reads.steps.get(name).map_or(0, |d| d.count);
-    assert_eq!((step("cache_get"), step("page")), (reads.accounting.succeeded, reads.accounting.succeeded));
+    assert_eq!(
+        (step("cache_get"), step("page/body")),
+        (reads.accounting.succeeded, reads.accounting.succeeded)
+    );
     assert_eq!((step("select"), step("cache_set")), (count("miss"), count("miss")));
     // Poisson: about 800 in 4 s, give or take 28.
     assert!((650..950).contains(&reads.accounting.scheduled), "{}", reads.accounting.scheduled);
@@ -110,7 +71,8 @@ fn real_mixed_load_prints_the_published_table_and_leaves_nothing() {
     if missing("real_mixed_load", &["nginx", "postgres", "redis-server"]) {
         return;
     }
-    let checks = ["servers.restarts", "postgres.balances", "cleanup.postgres", "cleanup.redis"];
+    let checks =
+        ["servers.restarts", "redis.marker", "postgres.balances", "cleanup.postgres", "cleanup.redis"];
     let (record, ended) = quick(MIXED_LOAD, &["--stack", "process"], &checks);
     let phases: Vec<_> = record.phases.iter().map(|p| p.name.as_str()).collect();
     assert_eq!(phases, ["idle", "nginx alone", "postgres alone", "redis alone", "together"]);
@@ -135,21 +97,4 @@ fn real_mixed_load_prints_the_published_table_and_leaves_nothing() {
     for words in ["468,828", "(assumed)", "Interference", "limiter, together: ", "verdict: "] {
         assert!(ended.stdout.contains(words), "{words}: {}", ended.stdout);
     }
-}
-
-#[test]
-fn real_ctrl_c_in_a_mixed_load_keeps_the_record_and_leaves_nothing() {
-    if missing("real_ctrl_c_in_a_mixed_load", &["nginx", "postgres", "redis-server"]) {
-        return;
-    }
-    let dir = state();
-    let json = dir.path().join("r.json");
-    let arguments = ["--quick", "--warmup", "0", "--seconds", "3", "--json", json.to_str().unwrap()];
-    let mut program = Program::start(MIXED_LOAD, dir.path(), &arguments);
-    program.wait_for("nginx alone: measuring");
-    program.signal(Signal::INT);
-    let ended = program.end(LIMIT);
-    assert_eq!(ended.status, Some(130), "{ended:?}");
-    let record = sound(dir.path(), &ended, &["servers.restarts", "cleanup.postgres", "cleanup.redis"]);
-    assert!(record.interrupted && record.phases.len() <= 2, "{:?}", record.phases);
 }

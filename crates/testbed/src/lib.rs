@@ -33,6 +33,8 @@ mod redis;
 mod restart;
 #[cfg(target_os = "linux")]
 mod secret;
+#[cfg(target_os = "linux")]
+mod stack;
 
 #[cfg(target_os = "linux")]
 pub use binary::installed;
@@ -53,3 +55,5 @@ pub use process::{LocalProcess, ProcessBuilder, StopSignal, ready};
 pub use proxy::{FaultProxy, Side};
 #[cfg(target_os = "linux")]
 pub use redis::{Redis, RedisBuilder};
+#[cfg(target_os = "linux")]
+pub use stack::{Stack, StackBuilder};

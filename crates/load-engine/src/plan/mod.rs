@@ -6,7 +6,7 @@ mod validate;
 
 use crate::{AbortWhen, RunError, Running, run, stream::Stream};
 use load_core::{
-    Classify, Load, VirtualTime, Workload,
+    Classify, ConfigError, Load, VirtualTime, Workload,
     record::{Environment, Server},
 };
 use sampler::Sampler;
@@ -117,6 +117,27 @@ impl Plan {
         self.levels = levels.into_iter().map(|level| (level.to_string(), load(&level))).collect();
         self.no_level = self.levels.is_empty();
         self
+    }
+
+    /// [`levels`](Plan::levels) of loads that may be impossible, such as rates that came as text.
+    ///
+    /// ```
+    /// # use load_engine::Plan; use load_core::{ConfigError, Load, Schedule};
+    /// let plan = Plan::new().try_levels(["100/s", "1k/s"], |rate| Ok(Load::open(Schedule::constant(*rate)?)))?;
+    /// # Ok::<(), ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first that `load` gives.
+    pub fn try_levels<L: Display>(
+        mut self,
+        levels: impl IntoIterator<Item = L>,
+        load: impl Fn(&L) -> Result<Load, ConfigError>,
+    ) -> Result<Plan, ConfigError> {
+        let named = |level: L| Ok((level.to_string(), load(&level)?));
+        self.levels = levels.into_iter().map(named).collect::<Result<_, ConfigError>>()?;
+        self.no_level = self.levels.is_empty();
+        Ok(self)
     }
 
     /// Adds a named phase in which only these streams run, together; with none it is an idle one. Phases follow each other

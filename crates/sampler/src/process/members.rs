@@ -19,6 +19,8 @@ pub(crate) struct Member {
     pub(crate) threads: u64,
     /// Ended, but not waited for yet: it has times but neither memory nor threads.
     pub(crate) zombie: bool,
+    /// Stopped by a signal (SIGSTOP) or by a debugger: it is there and does nothing.
+    pub(crate) stopped: bool,
 }
 
 /// One process; `None` when it is gone.
@@ -34,6 +36,7 @@ pub(crate) fn member(root: &Root, number: u32) -> Option<Member> {
         children_ticks: stat.children_ticks,
         threads: stat.threads,
         zombie: matches!(stat.state, 'Z' | 'X' | 'x'),
+        stopped: matches!(stat.state, 'T' | 't'),
     })
 }
 

@@ -28,7 +28,8 @@ use std::{collections::HashMap, fmt, path::PathBuf, time::Duration};
 /// | `.processes`, `.threads`, `.descriptors` | processes, threads, descriptors | the last are absent when they may not be seen |
 /// | `.age` | s | of the first process |
 ///
-/// Events: `process ended`, `process restarted`.
+/// Events: `process ended`, `process restarted`; `process stopped` when a signal such as SIGSTOP holds some of them, and
+/// `process continued` when it holds none of them any more.
 pub struct ProcessTree {
     name: String,
     find: Find,
@@ -40,6 +41,7 @@ pub struct ProcessTree {
     ticks_per_second: f64,
     cores: f64,
     seen: Option<u32>,
+    stopped: bool,
 }
 
 enum Find {
@@ -94,6 +96,7 @@ impl ProcessTree {
             ticks_per_second: system::ticks_per_second() as f64,
             cores: system::cpus() as f64,
             seen: None,
+            stopped: false,
         }
     }
 
@@ -119,6 +122,7 @@ impl ProcessTree {
             self.lap.reset();
             self.last.clear();
             self.threads = Threads::default();
+            self.stopped = false;
             readings.event("process ended", format!("{}: {pid}", self.name));
         }
         let found = self.find().and_then(|pid| members::member(&self.root, pid)).filter(|m| !m.zombie);
@@ -148,6 +152,12 @@ impl Probe for ProcessTree {
         let top = self.top(readings)?;
         let start_ticks = top.start_ticks;
         let members = members::tree(&self.root, top);
+        let stopped = members.iter().filter(|m| m.stopped).count();
+        if (stopped > 0) != self.stopped {
+            self.stopped = stopped > 0;
+            let what = if self.stopped { "process stopped" } else { "process continued" };
+            readings.event(what, format!("{}: {stopped} of {} processes are held", self.name, members.len()));
+        }
         let prefix = format!("process.{}", self.name);
         let mut value = |what: &str, unit: &'static str, number: f64| {
             readings.value(format!("{prefix}.{what}"), unit, number)

@@ -83,6 +83,19 @@ fn a_rule_finds_it_again_under_a_new_number() {
 }
 
 #[test]
+fn being_held_by_a_signal_is_an_event_when_it_begins_and_when_it_ends() {
+    let machine = Machine::new(&[]);
+    write(&machine, 77, 40, 5, (1, 1));
+    let mut probe = ProcessTree::found("redis", Find::Once(77), machine.root());
+    assert_eq!(events(&read(&mut probe, 0)), [""; 0]);
+    machine.write("proc/77/stat", &stat(77, 40, 5).replace(") S", ") T"));
+    assert_eq!(events(&read(&mut probe, 1000)), ["process stopped"]);
+    assert_eq!(events(&read(&mut probe, 2000)), [""; 0], "said once");
+    write(&machine, 77, 40, 5, (1, 1));
+    assert_eq!(events(&read(&mut probe, 3000)), ["process continued"]);
+}
+
+#[test]
 fn a_process_that_ended_is_not_taken_for_another_of_its_number() {
     let machine = Machine::new(&[]);
     write(&machine, 77, 40, 5, (1, 1));

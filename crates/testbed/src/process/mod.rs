@@ -71,6 +71,13 @@ impl LocalProcess {
         members.unwrap_or_default().iter().map(|id| id.pid).collect()
     }
 
+    /// Says the id of the process that runs, also after a restart, for a sampler on another thread. It does not keep the
+    /// process alive.
+    pub fn follow(&self) -> impl Fn() -> Option<u32> + Send + Sync + 'static {
+        let inner = Arc::downgrade(&self.inner);
+        move || inner.upgrade()?.id().filter(ProcessId::is_alive).map(|id| id.pid)
+    }
+
     /// Whether it runs; a paused process does.
     #[must_use]
     pub fn is_running(&self) -> bool {
