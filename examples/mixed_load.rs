@@ -186,7 +186,11 @@ fn marker_kept(record: &Record) -> Option<Check> {
 /// What this example has to say beyond the report.
 fn after(record: &Record) -> String {
     let verdict = format!("verdict: {}\n", record.verdict.status);
-    [published_mix(record), interference(record).to_string(), verdict].join("\n")
+    let mut between = interference(record).to_string();
+    if record.phases.iter().all(|phase| phase.round == 1) {
+        between += "of one round, which has no spread; --rounds 3 shows it\n";
+    }
+    [published_mix(record), between, verdict].join("\n")
 }
 
 fn main() -> ExitCode {
