@@ -39,10 +39,6 @@ struct User {
 impl Workload for CacheAside {
     type Session = User;
 
-    fn describe(&self) -> String {
-        "cache-aside read (fred, tokio-postgres), then a page (hyper)".into()
-    }
-
     async fn connect(&self, id: &SessionId, op: &mut Op) -> Result<User, Failure> {
         let cache = self.cache.fred_builder()?.build()?;
         cache.init().await?;
