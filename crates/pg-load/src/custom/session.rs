@@ -6,7 +6,7 @@ use load_core::{Failure, Op, Outcome, Session};
 use std::{fmt, rc::Rc};
 use tokio_postgres::Client;
 
-/// A session of [`custom`].
+/// A session of [`custom`](crate::custom()).
 pub struct CustomSession<S, F> {
     pub(super) connection: Option<Connection>,
     pub(super) ready: S,
@@ -64,7 +64,7 @@ impl<S, F> Drop for CustomSession<S, F> {
     }
 }
 
-/// A session of [`custom_pooled`].
+/// A session of [`custom_pooled`](crate::custom_pooled).
 pub struct CustomPooledSession<F> {
     pub(super) pool: Rc<WorkerPool>,
     pub(super) call: F,
