@@ -53,7 +53,7 @@ fn real_what_a_killed_run_left_is_removed_by_the_next_which_says_so() {
     let (given, arguments) = crate::given::postgres_and_redis();
     let state = State::new();
     let mut program =
-        state.start(MIXED_LOAD, "killed.json", &[&arguments[..], &["--seconds", "60"]].concat());
+        state.start(MIXED_LOAD, "killed.json", &[&arguments[..], &["--seconds", "5"]].concat());
     program.wait_for("nginx alone: measuring");
     program.signal(Signal::KILL);
     assert_eq!(program.end(LIMIT).status, None, "a signal ended it");
