@@ -96,8 +96,11 @@ pub(crate) struct Books {
 /// Runs `sessions` sessions in a closed loop until `until` says so, connecting again as an engine does.
 pub(crate) async fn run<W: Workload>(workload: &W, sessions: usize, until: impl Fn(&Books) -> bool) -> Books {
     let books = std::cell::RefCell::new(Books::default());
-    let one = async |index: usize| {
-        let mut driver = Driver::connect(workload, index, sessions).await.expect("connects at the start");
+    // All before the first works, as an engine does: what happens to the server then happens to all of them.
+    let connect =
+        async |index| Driver::connect(workload, index, sessions).await.expect("connects at the start");
+    let drivers = futures_util::future::join_all((0..sessions).map(connect)).await;
+    let one = async |(index, mut driver): (usize, Driver<W::Session>)| {
         while !until(&books.borrow()) {
             let outcome = driver.call().await;
             let lost = count(&mut books.borrow_mut(), &driver, outcome);
@@ -119,7 +122,7 @@ pub(crate) async fn run<W: Workload>(workload: &W, sessions: usize, until: impl 
         }
         driver.session.close().await;
     };
-    futures_util::future::join_all((0..sessions).map(one)).await;
+    futures_util::future::join_all(drivers.into_iter().enumerate().map(one)).await;
     books.into_inner()
 }
 

@@ -25,9 +25,8 @@ impl Cell<'_> {
         // A phase without streams has no workers and lasts its time.
         while !done.iter().all(|d| *d) || (done.is_empty() && self.clock.now() < stop) {
             let waiting = done.iter().position(|d| !d).unwrap_or(0);
-            let now = self.clock.now();
+            let now = self.look();
             if !virtual_time {
-                self.gaps.look(now);
                 if !begun && now >= times.measure {
                     begun = true;
                     self.watch.begin(now);
@@ -74,8 +73,9 @@ impl Cell<'_> {
                 self.stopper.stop();
             }
         }
+        let now = self.look();
         if begun && !ended {
-            self.watch.sample(self.clock.now(), true, &self.over);
+            self.watch.sample(now, true, &self.over);
         }
         if interrupted && stop <= times.measure {
             return match self.aborted {

@@ -99,10 +99,7 @@ impl Cell<'_> {
         let mut ready = vec![false; self.workers.len()];
         let mut causes: Vec<Option<String>> = vec![None; self.lines.len()];
         while let Some(waiting) = ready.iter().position(|r| !r) {
-            let now = self.clock.now();
-            if self.plan.virtual_time.is_none() {
-                self.gaps.look(now);
-            }
+            let now = self.look();
             match self.from.recv_timeout(Duration::from_millis(10)) {
                 Ok(Message::Ready { worker, thread, failures }) => {
                     ready[worker] = true;
@@ -130,6 +127,8 @@ impl Cell<'_> {
                 Err(RecvTimeoutError::Disconnected) => return Err(self.lost(waiting)),
             }
         }
+        // The last of them may be what ended a gap.
+        self.look();
         for (number, line) in self.lines.iter().enumerate() {
             let (open, asked) = (self.watch.open(number), line.load.session_count() as u64);
             if open == 0 || (self.plan.strict_connections && open < asked) {
@@ -140,6 +139,15 @@ impl Cell<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// The time; notices when this process stood still until now.
+    pub(super) fn look(&mut self) -> u64 {
+        let now = self.clock.now();
+        if self.plan.virtual_time.is_none() {
+            self.gaps.look(now);
+        }
+        now
     }
 
     pub(super) fn times(&self) -> Times {
