@@ -30,6 +30,8 @@ impl Workload for Slow {
     type Session = HttpSession;
 
     async fn connect(&self, id: &SessionId, op: &mut Op) -> Result<HttpSession, Failure> {
+        // Here, and not by the run's stage: that is what a run begins with, before anything connects.
+        eprintln!("connecting");
         tokio::time::sleep(self.connect).await;
         self.page.connect(id, op).await
     }
@@ -49,12 +51,10 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
         .start();
     let mut progress = running.progress();
     std::thread::spawn(move || {
-        for (stage, name) in [(Stage::Connecting, "connecting"), (Stage::Measuring, "measuring")] {
-            while progress.borrow_and_update().stage != stage {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            eprintln!("{name}");
+        while progress.borrow_and_update().stage != Stage::Measuring {
+            std::thread::sleep(Duration::from_millis(1));
         }
+        eprintln!("measuring");
     });
     println!("{}", report::json(&running.wait()?)?);
     Ok(())

@@ -52,8 +52,7 @@ fn real_what_a_killed_run_left_is_removed_by_the_next_which_says_so() {
     // PostgreSQL and Redis are given, so that the killed run leaves a database and keys in them, and an nginx of its own.
     let (given, arguments) = crate::given::postgres_and_redis();
     let state = State::new();
-    let mut program =
-        state.start(MIXED_LOAD, "killed.json", &[&arguments[..], &["--seconds", "5"]].concat());
+    let mut program = state.start(MIXED_LOAD, "killed.json", &[&arguments[..], &["--seconds", "5"]].concat());
     program.wait_for("nginx alone: measuring");
     program.signal(Signal::KILL);
     assert_eq!(program.end(LIMIT).status, None, "a signal ended it");
