@@ -124,7 +124,7 @@ impl Pending {
             0 => 0.0,
             ns => (arrival.seq + 1) as f64 * 1e9 / ns as f64,
         };
-        let known = [rate(now), rate(arrival.intended)].into_iter().find(|rate| *rate > 0.0);
+        let known = [now, arrival.intended].into_iter().map(rate).find(|rate| *rate > 0.0);
         known.unwrap_or_else(mean) * self.share
     }
 }
